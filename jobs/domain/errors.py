@@ -1,0 +1,76 @@
+"""Every error this package raises on purpose: a small tree, whose docstrings are the messages people read."""
+
+from collections.abc import Sequence
+
+
+class JobsError(Exception):
+    """Something asked of the queue was refused. The text is fit to be shown to the person who asked."""
+
+
+class SettingError(JobsError):
+    """An environment variable has a value that cannot be used; the text names it and what would be right."""
+
+
+class InvalidInput(JobsError):
+    """A value given by a person or a program cannot be stored or used; `field` names it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class JobNotFound(JobsError):
+    """There is no such job."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"there is no job {job_id}")
+        self.job_id = job_id
+
+
+class TransitionRefused(JobsError):
+    """The job was found in a state from which this transition does not lead; nothing was changed."""
+
+    def __init__(self, transition: str, job_id: str, found: str) -> None:
+        super().__init__(f"job {job_id} is already {found}; nothing changed by {transition}")
+        self.transition = transition
+        self.job_id = job_id
+        self.found = found
+
+
+class DuplicateJob(JobsError):
+    """Another active job holds this unique key."""
+
+    def __init__(self, unique_key: str, holder: str) -> None:
+        super().__init__(f"unique key {unique_key} is held by job {holder}")
+        self.unique_key = unique_key
+        self.holder = holder
+
+
+class UnknownHandler(JobsError):
+    """No handler is registered for this job type."""
+
+    def __init__(self, job_type: str, known: Sequence[str]) -> None:
+        names = ", ".join(sorted(known)) or "none"
+        super().__init__(f"no handler for type {job_type}; this worker has: {names}")
+        self.job_type = job_type
+
+
+class StopRun(BaseException):
+    """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
+
+
+class JobCancelled(StopRun):
+    """An operator asked for this job to be cancelled."""
+
+
+class RunLost(StopRun):
+    """The job was taken from this worker: its run is no longer ours to finish or report."""
+
+
+class WorkerStopping(StopRun):
+    """The worker shuts down: save a checkpoint and return; the job is put back and goes on elsewhere."""
+
+
+class RunTooLong(StopRun):
+    """The job ran longer than its type may."""

@@ -1,0 +1,90 @@
+"""What a handler receives: the job's data and the few things it may say while it runs."""
+
+import logging
+import threading
+import time
+from typing import Any, Protocol
+
+from jobs.domain.errors import StopRun
+
+
+class Reporter(Protocol):
+    """Where a run's reports go. The worker gives one that writes to the database; a test may give any."""
+
+    def progress(self, percent: int, step: str) -> None: ...
+    def checkpoint(self, data: Any) -> None: ...
+
+
+class StopSignal:
+    """Set once, from any thread, when a run has to stop; carries why."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._reason: StopRun | None = None
+        self._lock = threading.Lock()
+
+    def set(self, reason: StopRun) -> None:
+        """The first reason wins: what stopped the run is what its end says."""
+        with self._lock:
+            if self._reason is None:
+                self._reason = reason
+        self._event.set()
+
+    @property
+    def reason(self) -> StopRun | None:
+        return self._reason
+
+    def wait(self, seconds: float) -> bool:
+        return self._event.wait(seconds)
+
+
+class JobContext:
+    """One run of one job, as its handler sees it. Heartbeats are sent by the worker; a handler needs none."""
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        type: str,
+        tenant_id: str,
+        project_id: str | None,
+        config: dict[str, Any],
+        checkpoint: Any,
+        retry_count: int,
+        reporter: Reporter,
+        stop: StopSignal,
+        log: logging.Logger | logging.LoggerAdapter[Any],
+    ) -> None:
+        self.id = id
+        self.type = type
+        self.tenant_id = tenant_id
+        self.project_id = project_id
+        self.config = config
+        self.checkpoint = checkpoint
+        self.retry_count = retry_count
+        self.log = log
+        self._reporter = reporter
+        self._stop = stop
+
+    def progress(self, percent: int, step: str) -> None:
+        """Shows how far the job is: 0–100 and a step in words. Raises `StopRun` when the run has to stop."""
+        self.raise_if_cancelled()
+        self._reporter.progress(max(0, min(100, int(percent))), step)
+        self.raise_if_cancelled()
+
+    def save_checkpoint(self, data: Any) -> None:
+        """Stores what the next run needs to go on from here. JSON. Allowed while stopping, so it raises no cancel;
+        raises `RunLost` when the run is no longer ours."""
+        self._reporter.checkpoint(data)
+
+    def raise_if_cancelled(self) -> None:
+        """Raises `StopRun` (`JobCancelled`, `RunLost`, `WorkerStopping`, `RunTooLong`) when the run has to stop."""
+        if (reason := self._stop.reason) is not None:
+            raise reason
+
+    def sleep(self, seconds: float) -> None:
+        """Waits, but no longer than until the run has to stop, and then raises as `raise_if_cancelled` does."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not self._stop.wait(left):
+            pass
+        self.raise_if_cancelled()
