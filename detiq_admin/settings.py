@@ -1,0 +1,170 @@
+"""Wiring. The one reader of the environment; what each variable means stands in `jobs/conf.py` and README."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.utils.csp import CSP
+from huey.serializer import SignedSerializer
+
+from detiq_admin.database import connector, from_url
+from detiq_admin.embedded import embedded_url, var_dir
+from detiq_admin.secrets import secret_key
+from jobs.conf import load
+from jobs.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+DETIQ = load(os.environ)
+VAR_DIR = var_dir(os.environ)
+
+# --- Database -------------------------------------------------------------------------------------------------------
+# A console process serves from a pool; a worker holds one lasting connection a thread (DETIQ_PROCESS=worker).
+DATABASE_URL = os.environ.get("DATABASE_URL", "").strip()
+DATABASE_OWNER_URL = os.environ.get("DATABASE_OWNER_URL", "").strip()
+EMBEDDED = not DATABASE_URL
+IS_WEB = os.environ.get("DETIQ_PROCESS") == "web"
+
+
+def _database(variable: str, url: str) -> dict[str, Any]:
+    settings = from_url(variable, url)
+    settings["OPTIONS"].setdefault("application_name", "detiq-" + os.environ.get("DETIQ_PROCESS", "command"))
+    settings["CONN_HEALTH_CHECKS"] = True
+    settings["CONN_MAX_AGE"] = 0 if IS_WEB else None
+    return settings
+
+
+DATABASES = {"default": _database("DATABASE_URL", DATABASE_URL or embedded_url(VAR_DIR, "serving"))}
+if IS_WEB:
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 5, "max_idle": 300}
+# Who owns the tables and migrates; not a second Django database, see the `migrate` command.
+DATABASE_OWNER = _database(
+    "DATABASE_OWNER_URL",
+    DATABASE_OWNER_URL or DATABASE_URL or embedded_url(VAR_DIR, "owner"),
+)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Security -------------------------------------------------------------------------------------------------------
+DEBUG = False
+SECRET_KEY = secret_key(os.environ, VAR_DIR)
+ALLOWED_HOSTS = [
+    host.strip() for host in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host.strip()
+]
+SECURE_CSP = {
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF, CSP.NONCE],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+    "font-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "worker-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+}
+# Behind TLS every cookie is `Secure`; the demo on loopback speaks plain HTTP.
+SECURE_COOKIES = os.environ.get("DETIQ_INSECURE_COOKIES", "") != "1"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_NAME = "__Host-detiq-session" if SECURE_COOKIES else "detiq-session"
+CSRF_COOKIE_NAME = "__Host-detiq-csrf" if SECURE_COOKIES else "detiq-csrf"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE_COOKIES else 0
+X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "jobs.console.views.errors.csrf_failure"
+
+# --- Applications ---------------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "servestatic",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "django_htmx",
+    "django_structlog",
+    "django_tables2",
+    "jobs.apps.JobsConfig",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "jobs.console.middleware.GuardMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+ROOT_URLCONF = "detiq_admin.urls"
+ASGI_APPLICATION = "detiq_admin.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "jobs.console.context.frame",
+            ],
+        },
+    },
+]
+DJANGO_TABLES2_TEMPLATE = "django_tables2/console.html"
+
+# --- Login ----------------------------------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_ADAPTER = "jobs.console.accounts.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = False
+# One cache for all processes: allauth's rate limits would otherwise count per process.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "django_cache"},
+}
+
+# --- Language, time, static files -----------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR_DIR / "static"
+SERVESTATIC_USE_FINDERS = True
+
+# --- Huey: threads, health checks and signals; the queue's truth is never in it --------------------------------------
+HUEY = {
+    "huey_class": "huey.PostgresHuey",
+    "name": "detiq",
+    "immediate": False,
+    "results": False,
+    "serializer": SignedSerializer(secret=SECRET_KEY),
+    "connection": {"connection": connector(DATABASES["default"]), "create_tables": False, "read_timeout": 1},
+}
+
+# --- Logs -----------------------------------------------------------------------------------------------------------
+LOGGING = logging_config(os.environ.get("LOG_LEVEL", "INFO").upper(), os.environ.get("LOG_FORMAT") == "json")

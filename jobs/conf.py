@@ -1,0 +1,152 @@
+"""Every setting: its name, type, default, unit and bounds. `detiq_admin.settings` reads the environment once, through here.
+
+Code asks `conf()` and gets typed values; durations are `timedelta`. A bad value is a `SettingError` at start-up that
+names the variable and says what would be right.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any
+
+from jobs.domain.errors import SettingError
+
+type Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable. `attribute` is its name on `Conf`."""
+
+    name: str
+    attribute: str
+    default: str
+    parse: Callable[[str], Any]
+    takes: str
+    help: str
+
+    def read(self, environ: Mapping[str, str]) -> Any:
+        """The value in force. An empty variable counts as unset. Raises `SettingError`."""
+        raw = environ.get(self.name, "").strip() or self.default
+        try:
+            return self.parse(raw)
+        except ValueError as error:
+            raise SettingError(
+                f"{self.name} is {raw!r}, which cannot be used: {error}. It takes {self.takes}."
+            ) from error
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def parse(raw: str) -> int:
+        value = int(raw)
+        if not least <= value <= most:
+            raise ValueError(f"it must lie between {least} and {most}")
+        return value
+
+    return parse
+
+
+def _number(least: float, most: float) -> Callable[[str], float]:
+    def parse(raw: str) -> float:
+        value = float(raw)
+        if not least <= value <= most:  # also refuses NaN, which compares false with everything
+            raise ValueError(f"it must lie between {least:g} and {most:g}")
+        return value
+
+    return parse
+
+
+def _duration(unit: str, least: float, most: float) -> Callable[[str], timedelta]:
+    number = _number(least, most)
+    return lambda raw: timedelta(**{unit: number(raw)})
+
+
+def _names(raw: str) -> list[str]:
+    return [name for part in raw.split(",") if (name := part.strip())]
+
+
+def _networks(raw: str) -> tuple[Network, ...]:
+    return tuple(ip_network(part, strict=False) for part in _names(raw))
+
+
+def _environment(raw: str) -> str:
+    if not (raw.isascii() and raw.replace("-", "").isalnum() and len(raw) <= 12):
+        raise ValueError("it is no short name")
+    return raw.lower()
+
+
+_S = Setting
+SETTINGS: tuple[Setting, ...] = (
+    _S("JOB_STALE_TIMEOUT_MINUTES", "stale_timeout", "30", _duration("minutes", 0.01, 10_080),
+       "minutes, fractions allowed, 0.01 to 10080", "A running job silent for longer is given up for lost."),
+    _S("MAX_CONCURRENT_PER_TENANT", "tenant_cap", "4", _whole(0, 100_000),
+       "a whole number from 0 (suspends every tenant without a cap of its own) to 100000",
+       "How many jobs of one tenant may run at once, unless the tenant has its own cap."),
+    _S("MAX_CONCURRENT_DISCOVER", "discover_cap", "2", _whole(0, 100_000), "a whole number from 0 to 100000",
+       "How many DISCOVER jobs may run at once, over all tenants; each holds a browser."),
+    _S("JOB_WORKER_POLL_INTERVAL_MS", "poll_interval", "15000", _duration("milliseconds", 50, 3_600_000),
+       "milliseconds, 50 to 3600000", "How often a worker looks for jobs without being told, and sweeps."),
+    _S("JOB_WORKER_CONCURRENCY", "concurrency", "8", _whole(1, 256), "a whole number from 1 to 256",
+       "How many jobs one worker process runs at once."),
+    _S("CRAWL_CHECKPOINT_INTERVAL", "crawl_checkpoint_interval", "10", _whole(1, 10_000),
+       "pages, a whole number from 1 to 10000", "How many pages a crawl fetches between two checkpoints."),
+    _S("JOB_RETENTION_DAYS", "retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
+       "How long ended jobs are kept; dead letters are kept until purged."),
+    _S("JOB_RETRY_JITTER", "retry_jitter", "0.1", _number(0, 1), "a fraction from 0 to 1",
+       "At most this share of a retry's delay is added to it, so that retries do not arrive together."),
+    _S("JOB_SHUTDOWN_GRACE_SECONDS", "shutdown_grace", "30", _duration("seconds", 0, 86_400), "seconds, 0 to 86400",
+       "How long a stopping worker lets its jobs finish before it puts them back."),
+    _S("JOB_HANDLER_MODULES", "handler_modules", "", _names, "importable Python modules, separated by commas",
+       "Modules that register handlers of your own."),
+    _S("LEDGER_MAX_ATTEMPTS", "ledger_max_attempts", "5", _whole(1, 1000), "a whole number from 1 to 1000",
+       "How often a ledger event is tried before it counts as exhausted."),
+    _S("LEDGER_STALE_MINUTES", "ledger_stale", "5", _duration("minutes", 0.01, 10_080), "minutes, 0.01 to 10080",
+       "A ledger event running for longer is taken back."),
+    _S("LEDGER_BATCH", "ledger_batch", "50", _whole(1, 5000), "a whole number from 1 to 5000",
+       "How many ledger events one pass claims."),
+    _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
+       "networks such as 127.0.0.0/8, separated by commas",
+       "Private, loopback and link-local networks that jobs may fetch from; none unless named. The demo allows loopback."),
+    _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
+       "The badge on every page; `prod` also draws the red line."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Conf:
+    """The values in force, one attribute a setting."""
+
+    stale_timeout: timedelta
+    tenant_cap: int
+    discover_cap: int
+    poll_interval: timedelta
+    concurrency: int
+    crawl_checkpoint_interval: int
+    retention: timedelta
+    retry_jitter: float
+    shutdown_grace: timedelta
+    handler_modules: list[str]
+    ledger_max_attempts: int
+    ledger_stale: timedelta
+    ledger_batch: int
+    outbound_allowed_networks: tuple[Network, ...]
+    environment: str
+
+    @property
+    def heartbeat_interval(self) -> timedelta:
+        """min(15 s, stale timeout / 4)."""
+        return min(timedelta(seconds=15), self.stale_timeout / 4)
+
+
+def load(environ: Mapping[str, str]) -> Conf:
+    """Reads every setting. Raises `SettingError` for the first that cannot be used."""
+    return Conf(**{setting.attribute: setting.read(environ) for setting in SETTINGS})
+
+
+def conf() -> Conf:
+    """The settings in force in this process."""
+    from django.conf import settings
+
+    value: Conf = settings.DETIQ
+    return value

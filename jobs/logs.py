@@ -1,0 +1,55 @@
+"""Log lines: one event name a happening, key=value for people, JSON when `LOG_FORMAT=json`."""
+
+from typing import Any
+
+import structlog
+
+SHARED: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.ExtraAdder(),
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+
+
+def logging_config(level: str, as_json: bool) -> dict[str, Any]:
+    """Python's logging and structlog, writing to stderr in one shape. Also configures structlog."""
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *SHARED,
+            structlog.processors.StackInfoRenderer(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    # Both renderers write one line an entry: line breaks in data cannot forge another entry.
+    render: Any = (
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"], bool_as_flag=False)
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "processors": [
+                    structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                    structlog.processors.format_exc_info,
+                    render,
+                ],
+                "foreign_pre_chain": SHARED,
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {
+            "huey": {"handlers": ["stderr"], "propagate": False, "level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
+            "django_structlog": {"level": "WARNING"},
+        },
+    }
