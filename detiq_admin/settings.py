@@ -158,7 +158,7 @@ SERVESTATIC_USE_FINDERS = True
 
 # --- Huey: threads, health checks and signals; the queue's truth is never in it --------------------------------------
 HUEY = {
-    "huey_class": "huey.PostgresHuey",
+    "huey_class": "jobs.workers.consumer.JobsHuey",
     "name": "detiq",
     "immediate": False,
     "results": False,

@@ -1,0 +1,15 @@
+"""Makes a worker from the settings."""
+
+from django.conf import settings
+from huey import PostgresHuey
+
+from detiq_admin.database import connector
+from jobs.conf import conf
+from jobs.workers.consumer import JobsConsumer
+from jobs.workers.engine import Engine
+
+
+def new_consumer(huey: PostgresHuey, concurrency: int | None = None) -> JobsConsumer:
+    """A worker of so many slots; None: `JOB_WORKER_CONCURRENCY`."""
+    engine = Engine(conf(), connector(settings.DATABASES["default"]), concurrency or conf().concurrency)
+    return JobsConsumer(huey, engine)
