@@ -1,4 +1,6 @@
-"""Huey's consumer with our worker and scheduler classes: threads, health checks and signals are Huey's, the work is ours.
+"""Huey's consumer with our worker and scheduler classes.
+
+Threads, health checks and signals are Huey's, the work is ours.
 
 The first worker is a plain one, for Huey's own tasks, so that long jobs never hold up an operator's bulk operation; the
 others claim and run jobs. The scheduler also sweeps.
@@ -65,7 +67,7 @@ class JobsConsumer(Consumer):  # type: ignore[misc]
             **options,
         )
         # Every way of asking a process to end is a graceful one; none restarts it.
-        self._signal_actions = {number: (False, True) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+        self._signal_actions = dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), (False, True))
 
     def _create_worker(self) -> Worker:
         self._created += 1

@@ -58,7 +58,7 @@ class Dispatcher:
         mend: Callable[[Ended, psycopg.Error], Ended],
         rng: random.Random | None = None,
     ) -> None:
-        """`mend` turns an end that PostgreSQL refuses into one that it takes: no job stays RUNNING over its own result."""
+        """`mend` turns an end that PostgreSQL refuses into one that it takes."""
         self._worker_id = worker_id
         self._link = link
         self._active = active

@@ -3,8 +3,8 @@
 from django.conf import settings
 from huey import PostgresHuey
 
-from detiq_admin.database import connector
 from jobs.conf import conf
+from jobs.queue.connections import connector
 from jobs.workers.consumer import JobsConsumer
 from jobs.workers.engine import Engine
 
