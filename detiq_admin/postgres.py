@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 import psutil
 import psycopg
 from psycopg import sql
 
+from detiq_admin.child_logs import open_log
 from detiq_admin.embedded import DATABASE, ROLES, data_dir, socket_dir
 from detiq_admin.unprivileged import ServerUser, ServerUserError, server_user
 from jobs.domain.errors import JobsError
@@ -39,7 +41,6 @@ _SETTINGS = {
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 _START_SECONDS = 60
 _STOP_SECONDS = 30
-_LARGEST_LOG = 10 * 1024 * 1024
 # Stops the server when our end of the pipe closes, that is when we are gone, even by SIGKILL.
 _WATCHDOG = 'read _; kill -INT "$0"'
 
@@ -101,7 +102,7 @@ class EmbeddedServer:
 
     def _prepare_folders(self, user: ServerUser) -> None:
         try:
-            _make_passable(self.var, user)
+            make_passable(self.var, user)
             user.own(self.socket)
         except OSError as error:
             raise EmbeddedServerError(f"DETIQ_VAR_DIR {self.var} cannot be used: {error}") from error
@@ -188,11 +189,8 @@ class EmbeddedServer:
     def log_path(self) -> Path:
         return self.var / "postgres.log"
 
-    def _log(self) -> contextlib.AbstractContextManager[object]:
-        with contextlib.suppress(FileNotFoundError):
-            if self.log_path.stat().st_size > _LARGEST_LOG:
-                self.log_path.rename(self.log_path.with_suffix(".log.1"))
-        return self.log_path.open("ab")
+    def _log(self) -> IO[bytes]:
+        return open_log(self.log_path)
 
     def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
@@ -232,7 +230,7 @@ def set_up_roles(server: EmbeddedServer) -> None:
         connection.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
 
 
-def _make_passable(var: Path, user: ServerUser) -> None:
+def make_passable(var: Path, user: ServerUser) -> None:
     """The var folder: entered by the server's user, listed by nobody else."""
     if not var.exists():
         var.mkdir(parents=True)
