@@ -45,7 +45,7 @@ def _addresses(host: str, port: int) -> list[tuple[int, int, int, str, tuple[str
     except (socket.gaierror, UnicodeError) as error:
         raise AddressRefused(f"--host {host}: this is no address of this machine ({error})") from error
     # IPv4 first: it is what most people type for a name such as localhost.
-    return sorted(found, key=lambda info: info[0] != socket.AF_INET)  # type: ignore[arg-type,return-value]
+    return sorted(found, key=lambda info: info[0] != socket.AF_INET)  # type: ignore[arg-type]
 
 
 def _why(host: str, port: int, error: OSError | None) -> str:

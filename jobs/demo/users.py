@@ -8,7 +8,7 @@ NAMES = ("viewer", "operator", "support", "admin")
 
 
 def make_users() -> list[str]:
-    """Makes those that are missing, each in its role's group, and leaves others' users alone. Returns the names made."""
+    """Makes the missing ones, each in its role's group; a user that exists is left alone. Returns the names made."""
     hashed = make_password(PASSWORD)  # slow on purpose, so it is done once for all
     made = []
     for name in NAMES:

@@ -72,9 +72,9 @@ class Start:
             self._say("database", f"embedded PostgreSQL, {'made in' if made else 'found in'} {self._server.data}")
             return
         try:
-            with connector(settings.DATABASE_OWNER)("detiq-up") as owner:
-                refuse_old(owner.info.server_version)
-                self._role_switch = ordinary_role.make_if_superuser(owner)
+            with connector(settings.DATABASES["default"])("detiq-up") as serving:
+                refuse_old(serving.info.server_version)
+                self._role_switch = ordinary_role.make_if_superuser(serving)
         except psycopg.OperationalError as error:
             raise StartRefused(unreachable(error)) from error
         if self._role_switch:
