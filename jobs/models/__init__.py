@@ -1,0 +1,32 @@
+from jobs.models.audit import AuditEntry
+from jobs.models.job import Job, JobHistory, JobLog, JobTrash
+from jobs.models.ledger import LifecycleEvent, Membership, Notification, ProjectArtifact
+from jobs.models.operation import Operation, OperationItem
+from jobs.models.pause import Pause, SystemConfig
+from jobs.models.settings import TenantSetting, TypeSetting
+from jobs.models.tally import TallyDelta, TallyMinute, TallyState, TallyTotal
+from jobs.models.worker import SweepDuty, Worker
+
+__all__ = [
+    "AuditEntry",
+    "Job",
+    "JobHistory",
+    "JobLog",
+    "JobTrash",
+    "LifecycleEvent",
+    "Membership",
+    "Notification",
+    "Operation",
+    "OperationItem",
+    "Pause",
+    "ProjectArtifact",
+    "SweepDuty",
+    "SystemConfig",
+    "TallyDelta",
+    "TallyMinute",
+    "TallyState",
+    "TallyTotal",
+    "TenantSetting",
+    "TypeSetting",
+    "Worker",
+]

@@ -1,0 +1,79 @@
+"""The document-lifecycle ledger, and what hangs on a document."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class LifecycleEvent(models.Model):
+    """A hook that must run after a document is saved. Only `jobs.ledger.outbox` changes its status."""
+
+    id = models.TextField(primary_key=True)
+    company_id = models.TextField()
+    document_id = models.TextField()
+    hook_type = models.TextField()
+    status = models.TextField(default="pending", db_default="pending")
+    attempts = models.IntegerField(default=0, db_default=0)
+    last_error = models.TextField(null=True)
+    payload_json = models.TextField(default="{}", db_default="{}")
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+    completed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "document_lifecycle_events"
+
+    def __str__(self) -> str:
+        return f"{self.hook_type} of {self.document_id}"
+
+
+class ProjectArtifact(models.Model):
+    """A file that a tenant uploaded, and what an analysis made of it."""
+
+    id = models.TextField(primary_key=True)
+    tenant_id = models.TextField(db_column="tenantId")
+    project_id = models.TextField(db_column="projectId", null=True)
+    name = models.TextField(default="", db_default="")
+    storage_key = models.TextField(db_column="storageKey", null=True)
+    doc_type = models.TextField(db_column="docType", null=True)
+    status = models.TextField(default="PENDING", db_default="PENDING")
+    summary = models.TextField(null=True)
+    keywords = models.JSONField(default=list, db_default=[])
+
+    class Meta:
+        db_table = "ProjectArtifact"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user's role in a tenant: OWNER, ADMIN, …"""
+
+    id = models.TextField(primary_key=True)
+    tenant_id = models.TextField(db_column="tenantId")
+    user_id = models.TextField(db_column="userId")
+    role = models.TextField()
+
+    class Meta:
+        db_table = "Membership"
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.tenant_id}"
+
+
+class Notification(models.Model):
+    """Something a user should know."""
+
+    id = models.TextField(primary_key=True)
+    tenant_id = models.TextField(db_column="tenantId")
+    user_id = models.TextField(db_column="userId")
+    type = models.TextField()
+    title = models.TextField()
+    body = models.TextField(default="", db_default="")
+    metadata = models.JSONField(null=True)
+
+    class Meta:
+        db_table = "Notification"
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,1 @@
+SELECT * FROM detiq_finish(%(actor)s, %(ends)s::jsonb)

@@ -1,0 +1,159 @@
+-- The history and the counters, written by triggers so that a change by another program is there too.
+-- They run as the tables' owner: whoever may write a job needs no right on the history.
+
+CREATE OR REPLACE FUNCTION detiq_state(status text, dlq boolean) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN status = 'FAILED' AND dlq THEN 'DEAD_LETTERED' ELSE status END
+$$;
+
+-- Upper bounds in seconds of the buckets that run times and waits are counted in; the last bucket has none.
+CREATE OR REPLACE FUNCTION detiq_bucket(seconds double precision) RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT width_bucket(
+        seconds,
+        ARRAY[0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]::double precision[]
+    )::smallint
+$$;
+
+-- Who does this: what the door said in this transaction, else the program and role behind the connection.
+CREATE OR REPLACE FUNCTION detiq_actor() RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(
+        nullif(current_setting('detiq.actor', true), ''),
+        'sql:' || session_user || coalesce('/' || nullif(current_setting('application_name', true), ''), '')
+    )
+$$;
+
+-- Why: for this job if the door said so, else for all that this transaction changes.
+CREATE OR REPLACE FUNCTION detiq_reason(job_id text) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(
+        nullif(current_setting('detiq.reasons', true), '')::jsonb ->> job_id,
+        nullif(current_setting('detiq.reason', true), '')
+    )
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_record_insert() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    at_ timestamptz := clock_timestamp();
+    queued bigint;
+BEGIN
+    INSERT INTO job_history (job_id, tenant_id, type, to_status, to_dlq, at, actor, reason,
+                             worker_id, run_started_at, inline, retry_count)
+    SELECT id, "tenantId", type, status, dlq, at_, detiq_actor(), detiq_reason(id),
+           "workerId", "startedAt", inline, "retryCount"
+      FROM new_rows;
+
+    INSERT INTO tally_delta (minute, tenant_id, type, to_state, n)
+    SELECT date_trunc('minute', at_), "tenantId", type, detiq_state(status::text, dlq), count(*)
+      FROM new_rows
+     GROUP BY 2, 3, 4;
+
+    SELECT count(*) FILTER (WHERE status = 'QUEUED') INTO queued FROM new_rows;
+    IF queued > 0 THEN
+        PERFORM pg_notify('detiq_jobs', '');
+    END IF;
+    PERFORM pg_notify('detiq_changed', '');
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_record_update() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    at_ timestamptz := clock_timestamp();
+    moved_ bigint;
+    queued bigint;
+    cancelled text[];
+BEGIN
+    WITH moved AS MATERIALIZED (
+        SELECT n.id, n."tenantId", n.type, n.inline, n."retryCount", n."failureType", n.fingerprint, n.error,
+               o.status::text AS from_status, o.dlq AS from_dlq, n.status::text AS to_status, n.dlq AS to_dlq,
+               -- A run that ends is named by the worker and start it had; a run that begins, by those it gets.
+               coalesce(n."workerId", o."workerId") AS worker_id,
+               coalesce(n."startedAt", o."startedAt") AS run_started_at,
+               n."nextRetryAt", n."finishedAt", n."redriveCount", n.progress,
+               -- How long it was in the state it leaves: running, or waiting to run.
+               CASE WHEN o.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                    THEN extract(epoch FROM at_ - o."startedAt")
+                    WHEN o.status = 'QUEUED'
+                    THEN extract(epoch FROM at_ - coalesce(o."requeuedAt", o."queuedAt"))
+               END AS seconds
+          FROM new_rows n
+          JOIN old_rows o ON o.id = n.id
+         WHERE n.status IS DISTINCT FROM o.status OR n.dlq IS DISTINCT FROM o.dlq
+    ), history AS (
+        INSERT INTO job_history (job_id, tenant_id, type, from_status, from_dlq, to_status, to_dlq, at, actor, reason,
+                                 worker_id, run_started_at, inline, retry_count, failure_type, fingerprint, detail)
+        SELECT id, "tenantId", type, from_status, from_dlq, to_status, to_dlq, at_, detiq_actor(),
+               coalesce(detiq_reason(id),
+                        CASE WHEN from_status = 'CANCEL_REQUESTED' AND to_status = 'DONE'
+                             THEN 'finished before the cancel was seen' END),
+               worker_id, run_started_at, inline, "retryCount",
+               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN "failureType" END,
+               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN fingerprint END,
+               nullif(jsonb_strip_nulls(jsonb_build_object(
+                   'error', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN left(error, 8000) END,
+                   'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt" END,
+                   'finishedAt', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED') THEN "finishedAt" END,
+                   'progress', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED')
+                                     AND to_status <> 'DONE' THEN progress END,
+                   'redrive', CASE WHEN from_dlq AND to_status = 'QUEUED' THEN "redriveCount" END
+               )), '{}')
+          FROM moved
+    ), tally AS (
+        INSERT INTO tally_delta (minute, tenant_id, type, from_state, to_state, failure_type, bucket, n, seconds)
+        SELECT date_trunc('minute', at_), "tenantId", type,
+               detiq_state(from_status, from_dlq), detiq_state(to_status, to_dlq),
+               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN "failureType" END,
+               coalesce(detiq_bucket(seconds), 0::smallint), count(*), coalesce(sum(seconds), 0)
+          FROM moved
+         GROUP BY 2, 3, 4, 5, 6, 7
+    )
+    SELECT count(*), count(*) FILTER (WHERE to_status = 'QUEUED'),
+           (array_agg(id) FILTER (WHERE to_status = 'CANCEL_REQUESTED'
+                                     OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100]
+      INTO moved_, queued, cancelled
+      FROM moved;
+
+    IF queued > 0 THEN
+        PERFORM pg_notify('detiq_jobs', '');
+    END IF;
+    IF cancelled IS NOT NULL THEN
+        PERFORM pg_notify('detiq_cancel', id) FROM unnest(cancelled) AS c(id) WHERE octet_length(id) < 7000;
+    END IF;
+    IF moved_ > 0 THEN
+        PERFORM pg_notify('detiq_changed', '');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_record_delete() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    at_ timestamptz := clock_timestamp();
+BEGIN
+    INSERT INTO job_history (job_id, tenant_id, type, from_status, from_dlq, at, actor, reason,
+                             worker_id, run_started_at, inline, retry_count)
+    SELECT id, "tenantId", type, status, dlq, at_, detiq_actor(), detiq_reason(id),
+           "workerId", "startedAt", inline, "retryCount"
+      FROM old_rows;
+
+    INSERT INTO tally_delta (minute, tenant_id, type, from_state, n)
+    SELECT date_trunc('minute', at_), "tenantId", type, detiq_state(status::text, dlq), count(*)
+      FROM old_rows
+     GROUP BY 2, 3, 4;
+
+    PERFORM pg_notify('detiq_changed', '');
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_refuse_change() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'insufficient_privilege';
+END
+$$;

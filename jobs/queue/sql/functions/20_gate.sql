@@ -1,0 +1,67 @@
+-- The gate: claims hold it shared; the commit of a pause or a cap holds it alone.
+
+CREATE OR REPLACE FUNCTION detiq_gate_changed() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('detiq.gate', 0));
+    -- Whatever was lifted or raised may let a waiting job run.
+    PERFORM pg_notify('detiq_jobs', '');
+    PERFORM pg_notify('detiq_changed', '');
+    RETURN NULL;
+END
+$$;
+
+-- Is everything paused? By a pause without scope, or by the flag that other programs read and write.
+CREATE OR REPLACE FUNCTION detiq_all_paused() RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT 1 FROM "SystemConfig" WHERE key = 'queue.paused' AND lower(btrim(value)) = 'true')
+        OR EXISTS (SELECT 1
+                     FROM queue_pause
+                    WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp())
+                      AND type IS NULL AND tenant_id IS NULL AND project_id IS NULL)
+$$;
+
+-- Does a pause hold jobs of this type, tenant and project? A scope that a pause leaves open means all of them.
+CREATE OR REPLACE FUNCTION detiq_paused(p_type text, p_tenant text, p_project text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT 1
+                     FROM queue_pause
+                    WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp())
+                      AND (type IS NULL OR type = p_type)
+                      AND (tenant_id IS NULL OR tenant_id = p_tenant)
+                      AND (project_id IS NULL OR project_id = p_project))
+$$;
+
+-- How many jobs of a tenant may run at once: NULL for unlimited.
+CREATE OR REPLACE FUNCTION detiq_tenant_cap(p_tenant text, p_default integer) RETURNS integer
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN s.unlimited THEN NULL
+                WHEN s.ends_at <= clock_timestamp()
+                THEN CASE WHEN s.previous_unlimited THEN NULL ELSE coalesce(s.previous_cap, p_default) END
+                ELSE coalesce(s.cap, p_default) END
+      FROM (SELECT 1) AS one
+      LEFT JOIN tenant_setting s ON s.tenant_id = p_tenant
+$$;
+
+-- How many jobs of a type may run at once, over all tenants: NULL for unlimited. `p_defaults` maps a type to its cap.
+CREATE OR REPLACE FUNCTION detiq_type_cap(p_type text, p_defaults jsonb) RETURNS integer
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN s.unlimited THEN NULL
+                WHEN s.ends_at <= clock_timestamp()
+                THEN CASE WHEN s.previous_unlimited THEN NULL
+                          ELSE coalesce(s.previous_cap, (p_defaults ->> p_type)::integer) END
+                ELSE coalesce(s.cap, (p_defaults ->> p_type)::integer) END
+      FROM (SELECT 1) AS one
+      LEFT JOIN type_setting s ON s.type = p_type
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_tenant_running(p_tenant text) RETURNS bigint
+LANGUAGE sql STABLE AS $$
+    SELECT count(*) FROM "PlatformJob"
+     WHERE "tenantId" = p_tenant AND NOT inline AND status IN ('RUNNING', 'CANCEL_REQUESTED')
+$$;
+
+CREATE OR REPLACE FUNCTION detiq_type_running(p_type text) RETURNS bigint
+LANGUAGE sql STABLE AS $$
+    SELECT count(*) FROM "PlatformJob" WHERE type = p_type AND status IN ('RUNNING', 'CANCEL_REQUESTED')
+$$;

@@ -1,0 +1,118 @@
+-- Ends runs. `p_ends` is an array of objects:
+--   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
+--   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below)
+-- A run is ended only by whoever holds it: same worker, same start. With `beat` (the sweep, which holds nothing), only
+-- while its last sign of life is still the one that was judged.
+-- Answers one row for each: the state it was found in, and whether it was changed. A job that was asked to cancel
+-- becomes CANCELLED whatever its run ended in, except that a result is a result.
+CREATE OR REPLACE FUNCTION detiq_finish(p_actor text, p_ends jsonb)
+RETURNS TABLE (job_id text, changed boolean, found text, now_is text)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM detiq_says(
+        p_actor, NULL,
+        (SELECT jsonb_object_agg(e ->> 'id', e ->> 'reason') FROM jsonb_array_elements(p_ends) e WHERE e ->> 'reason' <> '')
+    );
+    RETURN QUERY
+    WITH ended AS MATERIALIZED (
+        SELECT e ->> 'id' AS id, e ->> 'worker' AS worker, (e ->> 'started')::timestamptz AS started,
+               e ->> 'kind' AS kind, e -> 'result' AS result, e ->> 'error' AS error,
+               e ->> 'failureType' AS failure_type, e ->> 'fingerprint' AS fingerprint,
+               (e ->> 'delay')::double precision AS delay, (e ->> 'beat')::timestamptz AS beat
+          FROM jsonb_array_elements(p_ends) e
+    ), target AS MATERIALIZED (
+        SELECT j.id, j.status::text AS status, j.dlq, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
+               e.fingerprint, e.delay,
+               j.status IN ('RUNNING', 'CANCEL_REQUESTED')
+               AND j."workerId" IS NOT DISTINCT FROM e.worker
+               AND j."startedAt" IS NOT DISTINCT FROM e.started
+               AND (e.beat IS NULL OR coalesce(j."heartbeatAt", j."startedAt", j."queuedAt") = e.beat)
+               AND (e.kind <> 'cancelled' OR j.status = 'CANCEL_REQUESTED') AS ours
+          FROM ended e
+          JOIN "PlatformJob" j ON j.id = e.id
+         ORDER BY j.id
+           FOR UPDATE OF j
+    ), decided AS (
+        SELECT t.*,
+               CASE WHEN t.kind = 'done' THEN 'DONE'
+                    WHEN t.status = 'CANCEL_REQUESTED' THEN 'CANCELLED'
+                    WHEN t.kind = 'retry' THEN 'RETRY_WAIT'
+                    WHEN t.kind = 'dead' THEN 'FAILED'
+                    WHEN t.kind = 'release' THEN 'QUEUED'
+               END AS next
+          FROM target t
+         WHERE t.ours
+    ), moved AS (
+        UPDATE "PlatformJob" j
+           SET status = d.next,
+               "finishedAt" = CASE WHEN d.next <> 'QUEUED' THEN clock_timestamp() END,
+               "requeuedAt" = CASE WHEN d.next = 'QUEUED' THEN clock_timestamp() ELSE j."requeuedAt" END,
+               "startedAt" = CASE WHEN d.next <> 'QUEUED' THEN j."startedAt" END,
+               "heartbeatAt" = NULL,
+               "workerId" = NULL,
+               progress = CASE WHEN d.next = 'DONE' THEN 100 ELSE j.progress END,
+               result = CASE WHEN d.next = 'DONE' THEN d.result
+                             WHEN d.next IN ('RETRY_WAIT', 'FAILED') AND d.failure_type IS NOT NULL
+                                  AND (j.result IS NULL OR jsonb_typeof(j.result) IN ('object', 'null'))
+                             THEN coalesce(nullif(j.result, 'null'), '{}') || jsonb_build_object('failureType', d.failure_type)
+                             ELSE j.result END,
+               error = CASE WHEN d.next = 'DONE' THEN NULL
+                            WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.error
+                            ELSE j.error END,
+               "failureType" = CASE WHEN d.next = 'DONE' THEN NULL
+                                    WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.failure_type
+                                    ELSE j."failureType" END,
+               fingerprint = CASE WHEN d.next = 'DONE' THEN NULL
+                                  WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.fingerprint
+                                  ELSE j.fingerprint END,
+               "retryCount" = CASE WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN least(j."retryCount"::bigint + 1, 2147483647)
+                                   ELSE j."retryCount" END,
+               "nextRetryAt" = CASE WHEN d.next = 'RETRY_WAIT'
+                                    THEN clock_timestamp() + make_interval(secs => d.delay) END,
+               dlq = CASE WHEN d.next = 'FAILED' THEN true ELSE j.dlq END,
+               "dlqAt" = CASE WHEN d.next = 'FAILED' THEN clock_timestamp() ELSE j."dlqAt" END,
+               "dlqReason" = CASE WHEN d.next = 'FAILED' THEN d.error ELSE j."dlqReason" END
+          FROM decided d
+         WHERE j.id = d.id
+        RETURNING j.id, j.status::text AS status
+    )
+    SELECT e.id, m.id IS NOT NULL,
+           CASE WHEN t.id IS NULL THEN NULL WHEN t.ours OR t.status NOT IN ('RUNNING', 'CANCEL_REQUESTED') THEN t.status
+                ELSE t.status || ' (another run)' END,
+           m.status
+      FROM ended e
+      LEFT JOIN target t ON t.id = e.id
+      LEFT JOIN moved m ON m.id = e.id;
+END
+$$;
+
+-- One turn of a worker: what ended and what may start now, in one statement and one commit.
+CREATE OR REPLACE FUNCTION detiq_turn(
+    p_worker text, p_ends jsonb,
+    p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text
+)
+RETURNS TABLE (ended boolean, job_id text, changed boolean, found text, now_is text,
+               tenant_id text, project_id text, job_type text, job_name text, config text,
+               checkpoint text, retry_count integer, started_at timestamptz)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    IF jsonb_array_length(p_ends) > 0 THEN
+        RETURN QUERY
+        SELECT true, f.job_id, f.changed, f.found, f.now_is, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
+               NULL::text, NULL::integer, NULL::timestamptz
+          FROM detiq_finish(p_worker, p_ends) f;
+    END IF;
+    IF p_slots > 0 THEN
+        RETURN QUERY
+        SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
+               c.config, c.checkpoint, c.retry_count, c.started_at
+          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after) c;
+    END IF;
+END
+$$;
