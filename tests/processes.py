@@ -27,6 +27,11 @@ def database_url() -> str:
     return f"postgresql://{database['USER']}{password}@/{quote(database['NAME'], safe='')}?host={host}{port}"
 
 
+def manage(*arguments: str) -> list[str]:
+    """The command line of a management command."""
+    return [sys.executable, "manage.py", *arguments]
+
+
 def environment(**extra: str) -> dict[str, str]:
     """What a process of the product needs to work on the test database."""
     return {
@@ -114,7 +119,7 @@ class Processes:
     def start(self, *arguments: str, **env: str) -> Process:
         """`start("queue", "status")` runs `manage.py queue status`."""
         log = self._folder / f"{os.getpid()}-{time.monotonic_ns()}.log"
-        process = Process([sys.executable, "manage.py", *arguments], environment(**env), log)
+        process = Process(manage(*arguments), environment(**env), log)
         self._running.append(process)
         return process
 

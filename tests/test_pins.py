@@ -11,7 +11,14 @@ from jobs.management.commands.pins import with_pins, without_pins
 from tests.processes import ROOT
 
 # Put together here, or this file would be one that names them.
-HOSTS = ["pypi" + ".org", "python" + "hosted.org", "npm" + "js.org", "npm" + "js.com", "debian" + ".org", "crates" + ".io"]
+HOSTS = [
+    "pypi" + ".org",
+    "python" + "hosted.org",
+    "npm" + "js.org",
+    "npm" + "js.com",
+    "debian" + ".org",
+    "crates" + ".io",
+]
 # Brought by the tool that makes the environment.
 UNPINNED = {"pip", "setuptools", "uv", "wheel"}
 
