@@ -1,0 +1,167 @@
+"""What people do to jobs and to the queue: through the door, audited in the same transaction, for page and command alike.
+
+Each raises a child of `JobsError` for what is refused; the whole is then as it was.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from jobs import audit
+from jobs.domain.errors import InvalidInput
+from jobs.models.pause import scope_words
+from jobs.queue import pauses, transitions
+from jobs.queue.transitions import Moved
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who acts, and from where."""
+
+    username: str
+    address: str | None = None
+    user_agent: str | None = None
+    source: str = "console"
+
+    @property
+    def actor(self) -> str:
+        """The name that history and audit keep."""
+        return self.username if self.source == "console" else f"{self.source}:{self.username}"
+
+
+def enqueue(
+    person: Person,
+    *,
+    type: str,
+    tenant_id: str,
+    project_id: str | None = None,
+    config: dict[str, Any] | None = None,
+    name: str = "",
+    priority: int = 0,
+    unique_key: str | None = None,
+    reason: str = "",
+) -> str:
+    """A new job. Returns its id."""
+    with transaction.atomic():
+        job_id = transitions.enqueue(
+            type=type,
+            tenant_id=tenant_id,
+            project_id=project_id,
+            config=config,
+            name=name,
+            priority=priority,
+            unique_key=unique_key,
+            submitted_by=person.username,
+            actor=person.actor,
+            reason=reason,
+        )
+        _audit(person, "enqueue", job_id, reason, tenant_id=tenant_id, after={"type": type, "priority": priority})
+    return job_id
+
+
+def cancel(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
+    """Cancels waiting jobs, asks running ones to stop."""
+    return _act(person, "cancel", job_ids, reason, transitions.request_cancel)
+
+
+def force_cancel(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
+    """Ends runs without their worker's word."""
+    return _act(person, "force_cancel", job_ids, reason, transitions.force_cancel)
+
+
+def retry(person: Person, job_ids: Sequence[str], reason: str, keep_checkpoint: bool = True) -> list[Moved]:
+    """Takes jobs out of the DLQ, from their checkpoint or from the start."""
+
+    def move(ids: Sequence[str], *, actor: str, reason: str) -> list[Moved]:
+        return transitions.retry(ids, actor=actor, reason=reason, keep_checkpoint=keep_checkpoint)
+
+    return _act(person, "retry", job_ids, reason, move, after={"keep_checkpoint": keep_checkpoint})
+
+
+def run_now(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
+    """Ends the wait before a retry."""
+    return _act(person, "run_now", job_ids, reason, transitions.run_now)
+
+
+def rerun(person: Person, job_id: str, reason: str) -> str:
+    """Runs an ended job again, as a new job that names its origin. Returns the new id."""
+    _required(reason)
+    with transaction.atomic():
+        new_id = transitions.rerun(job_id, actor=person.actor, reason=reason)
+        _audit(person, "rerun", job_id, reason, after={"new_job": new_id})
+    return new_id
+
+
+def pause(
+    person: Person,
+    *,
+    reason: str,
+    type: str | None = None,
+    tenant_id: str | None = None,
+    project_id: str | None = None,
+    ends_in_seconds: float | None = None,
+) -> int:
+    """Holds a scope. Returns the pause's id."""
+    with transaction.atomic():
+        pause_id = pauses.pause(
+            reason=reason,
+            owner=person.actor,
+            type=type,
+            tenant_id=tenant_id,
+            project_id=project_id,
+            ends_in_seconds=ends_in_seconds,
+        )
+        scope = scope_words(type, tenant_id, project_id)
+        _audit(
+            person, "pause", scope, reason, tenant_id=tenant_id, after={"pause": pause_id, "ends_in": ends_in_seconds}
+        )
+    return pause_id
+
+
+def resume(person: Person, *, reason: str, pause_id: int | None = None) -> None:
+    """Lifts one pause; None: all that pauses everything, the flag of other programs included."""
+    with transaction.atomic():
+        pauses.lift(pause_id, by=person.actor, reason=reason)
+        _audit(person, "resume", f"pause {pause_id}" if pause_id else "Everything", reason)
+
+
+type _Move = Callable[..., list[Moved]]
+
+
+def _act(
+    person: Person, action: str, job_ids: Sequence[str], reason: str, move: _Move, after: Any = None
+) -> list[Moved]:
+    _required(reason)
+    with transaction.atomic():
+        answers = move(job_ids, actor=person.actor, reason=reason.strip())
+        done = [answer for answer in answers if answer.changed]
+        if done:  # what changed nothing leaves no trace but the answer
+            _audit(
+                person,
+                action,
+                done[0].job_id if len(answers) == 1 else f"{len(done)} jobs",
+                reason,
+                numbers={"done": len(done), "skipped": len(answers) - len(done)},
+                before={answer.job_id: answer.found for answer in done[: audit.MOST_IDS]},
+                after=after,
+            )
+    return answers
+
+
+def _required(reason: str) -> None:
+    if not reason.strip():
+        raise InvalidInput("reason", "it is empty; say why")
+
+
+def _audit(person: Person, action: str, target: str, reason: str, **more: Any) -> None:
+    audit.record(
+        actor=person.actor,
+        action=action,
+        target=target,
+        reason=reason.strip(),
+        address=person.address,
+        user_agent=person.user_agent,
+        **more,
+    )

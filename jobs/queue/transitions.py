@@ -1,0 +1,369 @@
+"""The door: every change of a job's state goes through here, one function a transition.
+
+Each is one atomic statement guarded by the state it expects; the actor and the reason travel with it to the history.
+A function that takes ids answers one `Moved` an id: a job found in another state is left as it is, and the answer says
+what it was found in. Times come from the database's clock.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
+from jobs.domain.ids import new_id
+from jobs.domain.outcomes import (
+    ClaimedJob,
+    ClaimRequest,
+    Completed,
+    EndAnswer,
+    Ended,
+    Run,
+    Turn,
+    as_json,
+)
+from jobs.domain.states import DEAD_LETTERED, ENDED, state, word
+from jobs.queue.statements import Connection, Row, run
+
+log = structlog.get_logger("jobs.door")
+
+# A rival that ends between our insert and our look leaves the key free again: then we insert again.
+_ENQUEUE_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One job's answer. `found` is the state it was in (None: no such job), `now` what it became (None: unchanged)."""
+
+    job_id: str
+    found: str | None
+    now: str | None
+    holder: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.now is not None
+
+    def refusal(self, transition: str) -> Exception:
+        """The error that says why nothing was changed."""
+        if self.found is None:
+            return JobNotFound(self.job_id)
+        if self.holder is not None:
+            return DuplicateJob("of this job", self.holder)
+        return TransitionRefused(transition, self.job_id, word(self.found))
+
+
+# --- New jobs ---------------------------------------------------------------------------------------------------------
+
+
+def enqueue(
+    *,
+    type: str,
+    tenant_id: str,
+    actor: str,
+    project_id: str | None = None,
+    config: dict[str, Any] | None = None,
+    name: str = "",
+    priority: int = 0,
+    submitted_by: str | None = None,
+    unique_key: str | None = None,
+    delay_seconds: float | None = None,
+    reason: str = "",
+    using: Connection | None = None,
+) -> str:
+    """A new job, QUEUED, in the caller's transaction if there is one. Returns its id.
+
+    `config` gets `tenantId`, `projectId` and `submittedBy` too, because Node handlers read them there.
+    Raises `InvalidInput` for what cannot be stored, `DuplicateJob` when another active job holds `unique_key`.
+    """
+    _required("type", type)
+    _required("tenantId", tenant_id)
+    full = dict(config or {}) | {"tenantId": tenant_id}
+    full |= {"projectId": project_id} if project_id else {}
+    full |= {"submittedBy": submitted_by} if submitted_by else {}
+    return _insert(
+        {
+            "type": type,
+            "tenant_id": tenant_id,
+            "project_id": project_id,
+            "name": name,
+            "priority": priority,
+            "config": json.dumps(full, allow_nan=False),
+            "submitted_by": submitted_by,
+            "unique_key": unique_key,
+            "origin_id": None,
+            "checkpoint": None,
+            "delay_seconds": delay_seconds,
+            "actor": actor,
+            "reason": reason,
+        },
+        using,
+    )
+
+
+def rerun(job_id: str, *, actor: str, reason: str, using: Connection | None = None) -> str:
+    """A copy of an ended job, QUEUED, that names its origin. Returns the new id; the ended job stays as it is."""
+    source = next(iter(run("rerun_source", {"id": job_id}, using)), None)
+    if source is None:
+        raise JobNotFound(job_id)
+    if source["status"] not in ENDED:
+        raise TransitionRefused("rerun", job_id, word(state(source["status"], source["dlq"])))
+    return _insert(
+        {key: source[key] for key in ("type", "tenant_id", "project_id", "name", "priority", "config")}
+        | {
+            "submitted_by": actor,
+            "unique_key": None,
+            "origin_id": job_id,
+            "checkpoint": None,
+            "delay_seconds": None,
+            "actor": actor,
+            "reason": reason,
+        },
+        using,
+    )
+
+
+def track(
+    *,
+    type: str,
+    tenant_id: str,
+    worker: str,
+    project_id: str | None = None,
+    config: dict[str, Any] | None = None,
+    name: str = "",
+    submitted_by: str | None = None,
+    using: Connection | None = None,
+) -> Run:
+    """A job that its caller does itself: RUNNING at once, inline. Returns the run that ends it."""
+    _required("type", type)
+    _required("tenantId", tenant_id)
+    row = run(
+        "track",
+        {
+            "id": new_id(),
+            "type": type,
+            "tenant_id": tenant_id,
+            "project_id": project_id,
+            "name": name,
+            "config": json.dumps(dict(config or {}) | {"tenantId": tenant_id}, allow_nan=False),
+            "submitted_by": submitted_by,
+            "worker": worker,
+            "actor": worker,
+            "reason": "",
+        },
+        using,
+    )[0]
+    return Run(row["id"], worker, row["started_at"])
+
+
+# --- Workers ----------------------------------------------------------------------------------------------------------
+
+
+def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Connection) -> Turn:
+    """What ended and what may start now, in one statement and one commit."""
+    rows = run(
+        "turn",
+        {
+            "worker": worker,
+            "ends": _ends_json(ends),
+            "slots": request.slots,
+            "types": request.types,
+            "tenant_cap": request.tenant_cap,
+            "type_caps": json.dumps(request.type_caps),
+            "after": request.after,
+        },
+        using,
+    )
+    answer = Turn()
+    for row in rows:
+        if row["ended"]:
+            answer.ends.append(_answer(row))
+        elif row["job_id"] is None:
+            answer.contended = True
+        else:
+            answer.jobs.append(_claimed(worker, row))
+    for job in answer.jobs:
+        log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
+    return answer
+
+
+def claim_job(job_id: str, worker: str, request: ClaimRequest, using: Connection | None = None) -> ClaimedJob | None:
+    """Claims one given job under the same rules; None when it may not run now."""
+    params = {
+        "worker": worker,
+        "id": job_id,
+        "tenant_cap": request.tenant_cap,
+        "type_caps": json.dumps(request.type_caps),
+    }
+    rows = run("claim_job", params, using)
+    return _claimed(worker, rows[0]) if rows else None
+
+
+def finish(actor: str, ends: Sequence[Ended], using: Connection | None = None) -> list[EndAnswer]:
+    """Ends runs: complete, retry_later, dead_letter, cancel or release, as each outcome says.
+
+    Fenced: only whoever holds a run may end it. A job that was asked to cancel becomes CANCELLED whatever its run ended
+    in, but for a result, which is kept.
+    """
+    return [_answer(row) for row in run("finish", {"actor": actor, "ends": _ends_json(ends)}, using)]
+
+
+def requeue_orphaned_jobs(worker: str, *, actor: str, reason: str, using: Connection | None = None) -> list[str]:
+    """Puts back every RUNNING job of one worker, at once; the attempts are not counted. For admins, never at start-up."""
+    rows = run("requeue_orphaned_jobs", {"worker": worker, "actor": actor, "reason": reason}, using)
+    return [row["id"] for row in rows]
+
+
+# --- Operators --------------------------------------------------------------------------------------------------------
+
+
+def request_cancel(job_ids: Sequence[str], *, actor: str, reason: str, using: Connection | None = None) -> list[Moved]:
+    """Cancels waiting jobs at once and asks running ones to stop."""
+    return _move("request_cancel", job_ids, actor, reason, using)
+
+
+def force_cancel(job_ids: Sequence[str], *, actor: str, reason: str, using: Connection | None = None) -> list[Moved]:
+    """Ends runs without their worker's word and fences them off."""
+    return _move("force_cancel", job_ids, actor, reason, using)
+
+
+def retry(
+    job_ids: Sequence[str],
+    *,
+    actor: str,
+    reason: str,
+    keep_checkpoint: bool = True,
+    using: Connection | None = None,
+) -> list[Moved]:
+    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start."""
+    return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint)
+
+
+def run_now(job_ids: Sequence[str], *, actor: str, reason: str, using: Connection | None = None) -> list[Moved]:
+    """Ends the wait before a retry. Caps and pauses still hold."""
+    return _move("run_now", job_ids, actor, reason, using)
+
+
+def purge(
+    job_ids: Sequence[str], *, actor: str, reason: str, operation_id: int | None = None, using: Connection | None = None
+) -> list[Moved]:
+    """Moves ended jobs to the trash."""
+    return _move("purge", job_ids, actor, reason, using, operation_id=operation_id)
+
+
+def restore(job_ids: Sequence[str], *, actor: str, reason: str, using: Connection | None = None) -> list[Moved]:
+    """Brings jobs back from the trash, to the state they had."""
+    return _move("restore", job_ids, actor, reason, using)
+
+
+# --- The sweep --------------------------------------------------------------------------------------------------------
+
+
+def promote(limit: int, *, actor: str, using: Connection | None = None) -> list[str]:
+    """RETRY_WAIT → QUEUED for what is due."""
+    return _sweep("promote", limit, actor, using)
+
+
+def promote_failed(limit: int, *, actor: str, using: Connection | None = None) -> list[str]:
+    """FAILED with a retry time that has passed → QUEUED: rows of release 1.1.25."""
+    return _sweep("promote_failed", limit, actor, using)
+
+
+def retry_unclassified(limit: int, *, actor: str, using: Connection | None = None) -> list[str]:
+    """FAILED without failure type and with fewer than five retries → RETRY_WAIT."""
+    return _sweep("retry_unclassified", limit, actor, using)
+
+
+def dead_letter_failed(limit: int, *, actor: str, using: Connection | None = None) -> list[str]:
+    """FAILED for good → the DLQ."""
+    return _sweep("dead_letter_failed", limit, actor, using)
+
+
+def rescue(ends: Sequence[Ended], *, actor: str, using: Connection | None = None) -> list[EndAnswer]:
+    """Ends runs whose worker is lost. Each end carries the `beat` it was judged by: a run that has shown a sign of life
+    since is left alone."""
+    return finish(actor, ends, using)
+
+
+# --- Helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _insert(params: Row, using: Connection | None) -> str:
+    for _ in range(_ENQUEUE_TRIES):
+        inserted = run("enqueue", params | {"id": new_id()}, using)
+        if inserted:
+            log.info("job.enqueued", job=inserted[0]["id"], type=params["type"], tenant=params["tenant_id"])
+            return str(inserted[0]["id"])
+        holder = run("unique_key_holder", {"unique_key": params["unique_key"]}, using)
+        if holder:
+            raise DuplicateJob(params["unique_key"], holder[0]["id"])
+    raise DuplicateJob(params["unique_key"], "one that ended just now")
+
+
+def _move(
+    name: str, job_ids: Sequence[str], actor: str, reason: str, using: Connection | None, **more: Any
+) -> list[Moved]:
+    ids = list(dict.fromkeys(job_ids))
+    rows = {row["id"]: row for row in run(name, {"ids": ids, "actor": actor, "reason": reason} | more, using)}
+    answers = [_moved(job_id, rows.get(job_id)) for job_id in ids]
+    for answer in answers:
+        if answer.changed:
+            log.info(f"job.{name}", job=answer.job_id, found=answer.found, now=answer.now, actor=actor)
+    return answers
+
+
+def _moved(job_id: str, row: Row | None) -> Moved:
+    if row is None:
+        return Moved(job_id, None, None)
+    return Moved(job_id, state(row["found"], row["found_dlq"]), row["now_is"], row.get("holder"))
+
+
+def _sweep(name: str, limit: int, actor: str, using: Connection | None) -> list[str]:
+    ids = [row["id"] for row in run(name, {"limit": limit, "actor": actor}, using)]
+    if ids:
+        log.info(f"job.{name}", jobs=len(ids), first=ids[0], actor=actor)
+    return ids
+
+
+def _required(field: str, value: str) -> None:
+    if not value.strip():
+        raise InvalidInput(field, "it is empty")
+
+
+def _ends_json(ends: Sequence[Ended]) -> str:
+    """The ends as JSON. A result is JSON text already and is set in as it is: reading it could round its numbers."""
+    return "[" + ",".join(_end_json(ended) for ended in ends) + "]"
+
+
+def _end_json(ended: Ended) -> str:
+    text = json.dumps(as_json(ended), allow_nan=False)
+    if isinstance(ended.outcome, Completed) and ended.outcome.result is not None:
+        return f'{text[:-1]},"result":{ended.outcome.result}}}'
+    return text
+
+
+def _answer(row: Row) -> EndAnswer:
+    answer = EndAnswer(row["job_id"], row["changed"], row["found"], row["now_is"])
+    event = f"job.{(answer.now or '').lower()}" if answer.changed else "job.end_refused"
+    log.info(event, job=answer.job_id, found=answer.found)
+    return answer
+
+
+def _claimed(worker: str, row: Row) -> ClaimedJob:
+    started: datetime = row["started_at"]
+    return ClaimedJob(
+        run=Run(row["job_id"], worker, started),
+        tenant_id=row["tenant_id"],
+        project_id=row["project_id"],
+        type=row["job_type"],
+        name=row["job_name"],
+        config=row["config"],
+        checkpoint=row["checkpoint"],
+        retry_count=row["retry_count"],
+    )
+
+
+__all__ = ["DEAD_LETTERED", "Moved"]
