@@ -57,6 +57,7 @@ class EmbeddedServer:
         self.data = data_dir(var)
         self.socket = socket_dir(var)
         self._settings = {**_SETTINGS, **(settings or {})}
+        self.port = int(self._settings.setdefault("port", "5432"))  # on no network, but the socket's name has it
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: subprocess.Popen[bytes] | None = None
 
@@ -97,7 +98,7 @@ class EmbeddedServer:
     def superuser(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         """A connection that may do everything: for setting up, never for serving."""
         return psycopg.connect(
-            dbname=database, user=SUPERUSER, host=str(self.socket), port=5432, autocommit=True, connect_timeout=5
+            dbname=database, user=SUPERUSER, host=str(self.socket), port=self.port, autocommit=True, connect_timeout=5
         )
 
     def _prepare_folders(self, user: ServerUser) -> None:
@@ -163,10 +164,18 @@ class EmbeddedServer:
 
     def _launch(self, binaries: Path, user: ServerUser) -> None:
         options = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
-        command = [str(binaries / "bin" / "postgres"), "-D", str(self.data), "-k", str(self.socket), "-p", "5432"]
+        command = [
+            str(binaries / "bin" / "postgres"),
+            "-D",
+            str(self.data),
+            "-k",
+            str(self.socket),
+            "-c",
+            "listen_addresses=",
+        ]
         with self._log() as log:
             self._process = subprocess.Popen(
-                [*command, "-c", "listen_addresses=", *options],
+                [*command, *options],
                 **user.popen,
                 cwd="/",
                 env=_environment(),

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from jobs.domain.actors import Actor
 from jobs.queue.transitions import enqueue
 
+ACTOR = "demo"
 _QUIET = {"delayMs": 100}
 
 
 def submit_all(site: str) -> list[str]:
     """Enqueues all of them for the site at that address. Returns their ids."""
-    return [enqueue(actor=Actor.system("demo"), submitted_by=by, **job) for by, job in _jobs(site)]
+    return [enqueue(actor=ACTOR, submitted_by=by, **job) for by, job in _jobs(site)]
 
 
 def _jobs(site: str) -> list[tuple[str, dict[str, Any]]]:

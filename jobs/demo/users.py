@@ -23,6 +23,6 @@ def present() -> list[str]:
     """The demo users that can log in with the demo password."""
     return [
         user.username
-        for user in User.objects.filter(username__in=NAMES, is_active=True)
+        for user in User.objects.filter(username__in=NAMES, is_active=True).order_by("id")
         if user.check_password(PASSWORD)
     ]

@@ -1,5 +1,6 @@
 """`manage.py up`: database, migrations, console and worker in one command, all stopped together."""
 
+import logging
 import sys
 from argparse import ArgumentParser
 from contextlib import ExitStack
@@ -18,6 +19,10 @@ from jobs.management.starting import Address, Start
 _NAME_WIDTH = 12
 
 
+class Refused(CommandError):
+    """Shown as one line, without a traceback."""
+
+
 class Command(BaseCommand):
     """1. Take the address. 2. Start or check the database. 3. Refuse what must not be served. 4. Migrate. 5. Demo data.
     6. Worker and console. 7. Until a stop is asked for; then all of it backwards."""
@@ -32,15 +37,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = StopSignals()
+        logging.getLogger().setLevel(logging.WARNING)  # here one line a part; each part has a log of its own
         try:
             with ExitStack() as stack:
                 self._start_and_run(stack, stop, options)
         except StopAsked:
             pass
         except SettingError as error:
-            raise CommandError(str(error), returncode=2) from error
+            raise Refused(str(error), returncode=2) from error
         except JobsError as error:
-            raise CommandError(str(error)) from error
+            raise Refused(str(error)) from error
         self._say("stopped", "nothing is left running")
 
     def _start_and_run(self, stack: ExitStack, stop: StopSignals, options: dict[str, Any]) -> None:
