@@ -1,7 +1,6 @@
 """`manage.py migrate`: Django's, as the owner of the tables, one at a time, and with what Django does not make."""
 
 import time
-from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from huey.utils import load_class
 from detiq_admin.database import connector
 from jobs.management.grants import grant
 from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
+from jobs.queue.schema import install_functions
 
 _LOCK_NOT_AVAILABLE = "55P03"
 # A statement that waits for a lock makes everybody else wait behind it: give up early, and come back.
@@ -32,22 +32,22 @@ class Command(DjangoMigrate):
         with one_at_a_time(connection):
             served_by = serving_role(connection)
             with as_owner(connection, lock_timeout=_LOCK_TIMEOUT):
-                output = self._with_patience(*args, **options)
-                if _brings_up_to_date(options):
-                    _finish(connection, served_by, verbosity=options["verbosity"])
-        return output
+                for pause in _PAUSES_SECONDS:
+                    try:
+                        return self._once(connection, served_by, *args, **options)
+                    except OperationalError as error:
+                        if getattr(error.__cause__, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                            raise
+                    self.stderr.write(f"a table is in use; trying again in {pause} s")
+                    connection.close()
+                    time.sleep(pause)
+                return self._once(connection, served_by, *args, **options)
 
-    def _with_patience(self, *args: Any, **options: Any) -> str | None:
-        for pause in _PAUSES_SECONDS:
-            try:
-                return super().execute(*args, **options)
-            except OperationalError as error:
-                if getattr(error.__cause__, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
-                    raise
-                self.stderr.write(f"a table is in use; trying again in {pause} s")
-            connections[options["database"]].close()
-            time.sleep(pause)
-        return super().execute(*args, **options)
+    def _once(self, connection: BaseDatabaseWrapper, served_by: str, *args: Any, **options: Any) -> str | None:
+        output = super().execute(*args, **options)
+        if _brings_up_to_date(options):
+            _finish(connection, served_by, verbosity=options["verbosity"])
+        return output
 
 
 def _brings_up_to_date(options: dict[str, Any]) -> bool:
@@ -56,17 +56,10 @@ def _brings_up_to_date(options: dict[str, Any]) -> bool:
 
 
 def _finish(connection: BaseDatabaseWrapper, served_by: str, verbosity: int) -> None:
-    _install_functions(connection)
+    install_functions(connection)
     call_command("createcachetable", database=connection.alias, verbosity=verbosity)
     _make_huey_tables(connection)
     grant(connection, served_by)
-
-
-def _install_functions(connection: BaseDatabaseWrapper) -> None:
-    if find_spec("jobs.queue.schema") is not None:
-        from jobs.queue.schema import install_functions
-
-        install_functions(connection)
 
 
 def _make_huey_tables(connection: BaseDatabaseWrapper) -> None:
