@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test import TransactionTestCase
 
-from detiq_admin.database import connector
+from jobs.queue.connections import connector
 from tests import cluster
 from tests.database import keep_seeds, reset_database
 from tests.processes import WorkerProcesses

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from detiq_admin.database import connector
+from jobs.queue.connections import connector
 
 OLDEST_VERSION = 15
 # Any number of ours will do, as long as every release uses the same.

@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.db import connection
 
 from detiq_admin import demo_site
-from detiq_admin.database import connector
 from detiq_admin.one_up import only_one
 from detiq_admin.postgres import EmbeddedServer, make_passable, set_up_roles
 from detiq_admin.secrets import settle
@@ -22,6 +21,7 @@ from jobs.demo import users
 from jobs.domain.errors import JobsError, SettingError
 from jobs.management import ordinary_role
 from jobs.management.owner import as_owner, refuse_old, unreachable
+from jobs.queue.connections import connector
 
 _LOOPBACK_NETWORKS = "127.0.0.0/8,::1/128"
 

@@ -21,7 +21,7 @@ PLAIN_WORKERS = 1
 log = logging.getLogger("jobs.worker")
 
 
-class JobWorker(Worker):  # type: ignore[misc]
+class JobWorker(Worker):
     """A thread that runs jobs, one at a time: the number of these threads is how many run at once."""
 
     process_name = "JobWorker"
@@ -31,7 +31,7 @@ class JobWorker(Worker):  # type: ignore[misc]
         self.engine.work()
 
 
-class SweepScheduler(Scheduler):  # type: ignore[misc]
+class SweepScheduler(Scheduler):
     """Huey's scheduler, which also sweeps."""
 
     engine: Engine
@@ -45,12 +45,12 @@ class SweepScheduler(Scheduler):  # type: ignore[misc]
             if not is_outage(error):
                 log.exception("sweep failed")
             self.stop_flag.wait(self._backoff.failed(error))
-        else:
-            self._backoff.succeeded()
+            return
+        self._backoff.succeeded()
         super().loop(now)
 
 
-class JobsConsumer(Consumer):  # type: ignore[misc]
+class JobsConsumer(Consumer):
     """One worker process."""
 
     scheduler_class = SweepScheduler
@@ -130,7 +130,7 @@ class JobsConsumer(Consumer):  # type: ignore[misc]
         self.engine.stop()
 
 
-class JobsHuey(PostgresHuey):  # type: ignore[misc]
+class JobsHuey(PostgresHuey):
     """PostgresHuey whose consumer is ours, so that Huey's own `run_huey` starts the same worker."""
 
     def create_consumer(self, **options: Any) -> Consumer:

@@ -44,7 +44,8 @@ def new_worker_id() -> str:
 class Engine:
     """Claims, runs, beats, sweeps. The executing threads are Huey's; all others are here."""
 
-    def __init__(self, conf: Conf, connect: Connect, concurrency: int) -> None:
+    def __init__(self, conf: Conf, connect: Connect, concurrency: int, on_ready: Callable[[], None]) -> None:
+        """`on_ready` is called once, when the worker is in the registry."""
         registry.load(conf.handler_modules)
         worker_id = new_worker_id()
         self.identity = WorkerIdentity(
@@ -66,6 +67,7 @@ class Engine:
             self._reports,
             conf.heartbeat_interval,
             lambda: self._stopping,
+            on_ready,
         )
         self._listener = Listener(connect, worker_id, self.dispatcher.look_now, self._pulse.look_now)
         self._threads: dict[str, threading.Thread] = {}
@@ -170,8 +172,10 @@ class Engine:
     # --- Helpers -----------------------------------------------------------------------------------------------------
 
     def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
-        """An end that PostgreSQL refuses: a result or an error that it cannot store. The job fails for that, in words of
-        our own that can be stored."""
+        """An end that PostgreSQL refuses, for a result or an error that it cannot store.
+
+        The job fails for that, in words of our own that can be stored.
+        """
         active = next((one for one in self.active.all() if one.run == ended.run), None)
         what = "result" if isinstance(ended.outcome, Completed) else "error"
         text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"

@@ -1,4 +1,7 @@
-"""Hears of new work and of cancels. A notification is a hint: nothing depends on it, and after a break everybody looks."""
+"""Hears of new work and of cancels.
+
+A notification is a hint: nothing depends on it, and after a break everybody looks.
+"""
 
 import threading
 from collections.abc import Callable

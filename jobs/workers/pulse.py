@@ -1,5 +1,6 @@
-"""The pulse of a worker: heartbeats, cancels, reports. A thread and a connection of its own, so that a handler that blocks
-is not taken for dead.
+"""The pulse of a worker: heartbeats, cancels, reports.
+
+A thread and a connection of its own, so that a handler that blocks is not taken for dead.
 """
 
 import threading
@@ -32,13 +33,16 @@ class Pulse:
         reports: Reports,
         heartbeat_interval: timedelta,
         is_stopping: Callable[[], bool],
+        on_registered: Callable[[], None],
     ) -> None:
+        """`on_registered` is called once, when the registry first knows this worker."""
         self._identity = identity
         self._link = link
         self._active = active
         self._reports = reports
         self._beat_seconds = heartbeat_interval.total_seconds()
         self._is_stopping = is_stopping
+        self._on_registered: Callable[[], None] | None = on_registered
         self._wake = threading.Event()
         self._stopped = False
         self._next_beat = self._next_look = 0.0
@@ -85,6 +89,9 @@ class Pulse:
             self._link.call(lambda connection: liveness.beat(self._identity.id, runs, connection))
         self._link.call(lambda connection: fleet.beat(self._identity, self._is_stopping(), connection))
         self._limits = self._link.call(fleet.longest_runs)
+        if self._on_registered is not None:
+            self._on_registered()
+            self._on_registered = None
 
     def _look(self) -> None:
         looked_at = self._active.working()

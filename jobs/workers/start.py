@@ -1,5 +1,7 @@
 """Makes a worker from the settings."""
 
+from collections.abc import Callable
+
 from django.conf import settings
 from huey import PostgresHuey
 
@@ -9,7 +11,9 @@ from jobs.workers.consumer import JobsConsumer
 from jobs.workers.engine import Engine
 
 
-def new_consumer(huey: PostgresHuey, concurrency: int | None = None) -> JobsConsumer:
+def new_consumer(
+    huey: PostgresHuey, concurrency: int | None = None, on_ready: Callable[[], None] = lambda: None
+) -> JobsConsumer:
     """A worker of so many slots; None: `JOB_WORKER_CONCURRENCY`."""
-    engine = Engine(conf(), connector(settings.DATABASES["default"]), concurrency or conf().concurrency)
+    engine = Engine(conf(), connector(settings.DATABASES["default"]), concurrency or conf().concurrency, on_ready)
     return JobsConsumer(huey, engine)

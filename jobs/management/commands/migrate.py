@@ -10,9 +10,9 @@ from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from huey.utils import load_class
 
-from detiq_admin.database import connector
 from jobs.management.grants import grant
 from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
+from jobs.queue.connections import connector
 from jobs.queue.schema import install_functions
 
 _LOCK_NOT_AVAILABLE = "55P03"

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from detiq_admin import lifeline
 from jobs.domain.errors import SettingError
 
 
@@ -22,9 +23,10 @@ class Command(BaseCommand):
         from jobs.workers.start import new_consumer
 
         try:
-            consumer = new_consumer(HUEY, concurrency)
+            consumer = new_consumer(HUEY, concurrency, lifeline.ready)
         except SettingError as error:
             raise CommandError(str(error)) from error
+        lifeline.watch()
         consumer.run()
         # Handlers that did not listen may still run: their jobs are put back, and nothing may hold up the end.
         os._exit(0)
