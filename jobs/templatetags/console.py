@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from jobs.domain import states
 from jobs.templatetags import figures, formats, json_tree
 
 register = template.Library()
@@ -23,25 +24,12 @@ class Look(NamedTuple):
     name: str
 
 
-DEAD_LETTERED = Look("Dead-lettered", "dead-lettered")
-LOOKS = {
-    "QUEUED": Look("Queued", "queued"),
-    "RUNNING": Look("Running", "running"),
-    "RETRY_WAIT": Look("Retry wait", "retry-wait"),
-    "CANCEL_REQUESTED": Look("Cancel requested", "cancel-requested"),
-    "CANCELLED": Look("Cancelled", "cancelled"),
-    "DONE": Look("Done", "done"),
-    "FAILED": Look("Failed", "failed"),
-    "DEAD_LETTERED": DEAD_LETTERED,
-}
-
-
 def look(status: object, dlq: bool = False) -> Look:
     """The look of a stored status; a value we don't know keeps its own text and gets the unknown icon."""
-    if dlq and status in {"FAILED", "RETRY_WAIT"}:
-        return DEAD_LETTERED
-    text = str(status)
-    return LOOKS.get(text) or Look(text or "(empty)", "unknown")
+    shown = states.state(str(status), dlq)
+    if shown in states.WORDS:
+        return Look(states.word(shown), shown.lower().replace("_", "-"))
+    return Look(shown or "(empty)", "unknown")
 
 
 def _sprite(sheet: str, name: str, classes: str = "icon") -> SafeString:

@@ -4,7 +4,7 @@
   const rows = () => [...document.querySelectorAll("main tbody tr")].filter((row) => row.querySelector(".row-link"));
   const current = () => document.querySelector("tr.cursor");
   const press = (key) => document.querySelector(`main [data-key="${CSS.escape(key)}"]:not([disabled])`)?.click();
-  let going = 0;
+  let going = -Infinity;
   function move(step) {
     const list = rows(), at = list.indexOf(current());
     const next = list[Math.max(0, Math.min(list.length - 1, at + step))];
@@ -13,12 +13,10 @@
     next.classList.add("cursor");
     next.querySelector(".row-link").focus();
   }
-  function go(letter) { document.querySelector(`.sidebar [data-go="${CSS.escape(letter)}"]`)?.click(); }
   const actions = {
     "/": () => { const field = document.querySelector("main [data-filter]") || document.querySelector(".find input"); field?.focus(); field?.select(); },
     "?": () => document.getElementById("keys-help")?.showModal(),
-    j: () => move(1), k: () => move(-1),
-    g: () => { going = performance.now(); },
+    j: () => move(1), k: () => move(-1), g: () => { going = performance.now(); },
     x: () => (current()?.querySelector("[data-select]") || document.activeElement.closest?.("tr")?.querySelector("[data-select]"))?.click(),
     "*": () => document.querySelector("[data-select-page]")?.click(),
     ".": () => document.dispatchEvent(new Event("detiq:refresh")),
@@ -28,9 +26,9 @@
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (key === "Escape" && !target.closest("dialog, [popover]")) return target.matches("input, textarea") ? target.blur() : clear();
+    if (key === "Escape" && !target.closest("dialog, [popover]")) return target.matches("input:not([type=checkbox]), textarea") ? target.blur() : clear();
     if (!on() || target.closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) return;
-    if (performance.now() - going < 1500 && key.length === 1) { going = 0; event.preventDefault(); return go(key); }
+    if (performance.now() - going < 1500 && key.length === 1) { going = -Infinity; event.preventDefault(); return document.querySelector(`.sidebar [data-go="${CSS.escape(key)}"]`)?.click(); }
     if (!actions[key]) return press(key);
     event.preventDefault();
     actions[key]();

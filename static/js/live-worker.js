@@ -4,9 +4,7 @@
   const SEEN_MS = 60000;
   const DOWN_AFTER = 3;
   const ports = new Map(); // port -> when it was last seen, 0 if hidden
-  let source = null;
-  let timer = 0;
-  let failures = 0;
+  let source = null, timer = 0, failures = 0;
 
   const tell = (message) => ports.forEach((_, port) => port.postMessage(message));
   const wanted = () => [...ports.values()].some((seen) => Date.now() - seen < SEEN_MS);

@@ -5,8 +5,7 @@
   const regions = new WeakMap();
   let stream = "connecting", epoch = 0, actions = 0, ended = false, send = () => {};
   const all = () => [...document.querySelectorAll("[data-live]")];
-  const clock = (ms) => new Date(ms + zoneShift()).toISOString().slice(11, 19);
-  const zoneShift = () => Number(document.body.dataset.zoneSeconds || 0) * 1000;
+  const clock = (ms) => new Date(ms + Number(document.body.dataset.zoneSeconds || 0) * 1000).toISOString().slice(11, 19);
   const stateOf = (el) => {
     if (!regions.has(el)) regions.set(el, { busy: null, again: false, failures: 0, ok: detiqTimes.now(), due: 0 });
     return regions.get(el);
@@ -18,9 +17,11 @@
     const wait = s.failures ? Math.min(60, POLL_S * 2 ** (s.failures - 1)) * (0.5 + Math.random() / 2) : base;
     s.due = performance.now() + wait * 1000;
   };
-  const dirty = (field) => field.type === "checkbox" || field.type === "radio"
-    ? field.checked !== field.defaultChecked
-    : field.tagName === "SELECT" ? [...field.options].some((o) => o.selected !== o.defaultSelected && field.dataset.touched !== undefined) : field.value !== field.defaultValue;
+  // a field that the user changed keeps its value
+  const dirty = (field) => {
+    if (field.tagName === "SELECT") return "touched" in field.dataset;
+    return ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+  };
   const callbacks = {
     beforeNodeMorphed: (old, next) => {
       if (old.nodeType !== 1) return true;
@@ -56,7 +57,7 @@
 
   async function refresh(el) {
     const s = stateOf(el);
-    if (ended || document.hidden || actions) { s.due = 0; return; }
+    if (ended || document.hidden || actions) { s.due = 1; return; }
     if (frozen(el)) return hold(el, s);
     if (s.busy) { s.again = true; return; }
     const url = el.dataset.liveUrl || location.href, began = epoch;
@@ -82,7 +83,7 @@
       clearTimeout(limit);
       s.busy = null;
       plan(el, s);
-      if (s.again || began !== epoch) s.due = Math.min(s.due, performance.now() + HINT_GAP_MS);
+      if (s.again || began !== epoch) setTimeout(refresh, HINT_GAP_MS, el);
     }
   }
 
@@ -134,7 +135,7 @@
     if (ticks % 20 === 0) send("seen");
     for (const el of all()) {
       const s = stateOf(el);
-      if (!regions.get(el).planned) { s.planned = true; plan(el, s); }
+      if (!s.due) plan(el, s);
       if (performance.now() >= s.due) refresh(el);
     }
   }, 1000);

@@ -1,7 +1,6 @@
 // Relative times from the server's clock, never the browser's: the page says what time it was, a monotonic clock counts on.
 (() => {
-  let base = Date.parse(document.body.dataset.serverNow) || Date.now();
-  let mark = performance.now();
+  let [base, mark] = [Date.parse(document.body.dataset.serverNow) || Date.now(), performance.now()];
   const now = () => base + performance.now() - mark;
   const sync = (value) => {
     const server = Date.parse(value);
