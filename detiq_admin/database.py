@@ -1,9 +1,10 @@
-"""DATABASE_URL as Django wants it. TCP (`postgresql://user:pw@host:5432/name`) and sockets (`postgresql:///name?host=/run/postgresql`)."""
+"""DATABASE_URL as Django wants it.
 
-from collections.abc import Callable, Mapping
+TCP (`postgresql://user:pw@host:5432/name`) and sockets (`postgresql:///name?host=/run/postgresql`).
+"""
+
 from typing import Any
 
-import psycopg
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -11,7 +12,7 @@ from jobs.domain.errors import SettingError
 
 
 def from_url(variable: str, url: str) -> dict[str, Any]:
-    """Django's settings for one connection. Raises `SettingError` naming `variable`; the password is never in its text."""
+    """Django's settings for one connection. Raises `SettingError` naming `variable`, never the password."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise SettingError(
             f"{variable} is no PostgreSQL address. It takes postgresql://USER:PASSWORD@HOST:PORT/NAME, "
@@ -39,23 +40,3 @@ def from_url(variable: str, url: str) -> dict[str, Any]:
 def _without_password(error: Exception, url: str) -> str:
     text = str(error).strip()
     return text if "@" not in url else text.replace(url, "(the address)").split(url.split("@")[0])[0] or "malformed"
-
-
-def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[Any]]:
-    """Opens a new connection outside Django, in autocommit and UTC: for the engine's own threads and for Huey."""
-
-    def connect(application_name: str | None = None) -> psycopg.Connection[Any]:
-        options = {key: value for key, value in settings["OPTIONS"].items() if key != "pool"}
-        if application_name:
-            options["application_name"] = application_name
-        return psycopg.connect(
-            dbname=settings["NAME"],
-            user=settings["USER"] or None,
-            password=settings["PASSWORD"] or None,
-            host=settings["HOST"] or None,
-            port=settings["PORT"] or None,
-            autocommit=True,
-            **{"connect_timeout": 5, **options, "options": f"{options.get('options', '')} -c timezone=UTC".strip()},
-        )
-
-    return connect

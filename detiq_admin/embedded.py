@@ -16,9 +16,15 @@ _LONGEST_SOCKET_PATH = 100  # the kernel's limit is 107 bytes with the file name
 
 
 def var_dir(environ: Mapping[str, str]) -> Path:
-    """`DETIQ_VAR_DIR`, or the user's data folder."""
+    """`DETIQ_VAR_DIR`, or the user's data folder.
+
+    For root it is /var/lib/detiq-admin: PostgreSQL refuses to run as root, and the system user that runs it instead
+    cannot reach a folder in root's home.
+    """
     chosen = environ.get("DETIQ_VAR_DIR", "").strip()
-    return Path(chosen).expanduser().resolve() if chosen else user_data_path("detiq-admin")
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    return Path("/var/lib/detiq-admin") if os.geteuid() == 0 else user_data_path("detiq-admin")
 
 
 def data_dir(var: Path) -> Path:

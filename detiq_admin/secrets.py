@@ -1,12 +1,13 @@
 """The secret key: given, or made once where demo data may live."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from jobs.domain.errors import SettingError
 
 FILE = "secret-key"
+_LENT = "DETIQ_SECRET_KEY_LENT"
 
 
 def secret_key(environ: Mapping[str, str], var: Path) -> str:
@@ -29,6 +30,24 @@ def secret_key(environ: Mapping[str, str], var: Path) -> str:
         "SECRET_KEY is not set. It takes at least 32 random characters, the same on every console and worker; "
         "`manage.py up` makes one by itself together with demo data."
     )
+
+
+def lend(environ: MutableMapping[str, str], var: Path) -> None:
+    """A key for this process alone, where there is none: `up` must look at the database before it may make one."""
+    if not environ.get("SECRET_KEY", "").strip() and not (var / FILE).exists():
+        environ["SECRET_KEY"] = secrets.token_urlsafe(48)
+        environ[_LENT] = "1"
+
+
+def settle(environ: MutableMapping[str, str], var: Path, *, make: bool) -> None:
+    """Replaces a lent key by the one that console and worker share. `make`: one may be made, demo data lives here.
+
+    Raises `SettingError` when it may not.
+    """
+    if environ.pop(_LENT, None) is None:
+        return
+    del environ["SECRET_KEY"]
+    secret_key({"DETIQ_MAKE_SECRET_KEY": "1"} if make else {}, var)
 
 
 def _make(path: Path) -> str:

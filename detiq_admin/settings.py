@@ -7,11 +7,12 @@ from typing import Any
 from django.utils.csp import CSP
 from huey.serializer import SignedSerializer
 
-from detiq_admin.database import connector, from_url
+from detiq_admin.database import from_url
 from detiq_admin.embedded import embedded_url, var_dir
 from detiq_admin.secrets import secret_key
 from jobs.conf import load
 from jobs.logs import logging_config
+from jobs.queue.connections import connector
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -159,7 +160,7 @@ SERVESTATIC_USE_FINDERS = True
 
 # --- Huey: threads, health checks and signals; the queue's truth is never in it --------------------------------------
 HUEY = {
-    "huey_class": "huey.PostgresHuey",
+    "huey_class": "jobs.workers.consumer.JobsHuey",
     "name": "detiq",
     "immediate": False,
     "results": False,

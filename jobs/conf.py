@@ -1,7 +1,7 @@
-"""Every setting: its name, type, default, unit and bounds. `detiq_admin.settings` reads the environment once, through here.
+"""Every setting: its name, type, default, unit and bounds.
 
-Code asks `conf()` and gets typed values; durations are `timedelta`. A bad value is a `SettingError` at start-up that
-names the variable and says what would be right.
+`detiq_admin.settings` reads the environment once, through here. Code asks `conf()` and gets typed values;
+durations are `timedelta`. A bad value is a `SettingError` at start-up that names the variable and says what is right.
 """
 
 from collections.abc import Callable, Mapping
@@ -107,7 +107,7 @@ SETTINGS: tuple[Setting, ...] = (
        "How many ledger events one pass claims."),
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
-       "Private, loopback and link-local networks that jobs may fetch from; none unless named. The demo allows loopback."),
+       "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
 )  # fmt: skip

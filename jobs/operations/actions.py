@@ -1,6 +1,7 @@
-"""What people do to jobs and to the queue: through the door, audited in the same transaction, for page and command alike.
+"""What people do to jobs and to the queue, for page and command alike.
 
-Each raises a child of `JobsError` for what is refused; the whole is then as it was.
+All go through the door and are audited in the same transaction. Each raises a child of `JobsError`
+for what is refused; the whole is then as it was.
 """
 
 from collections.abc import Callable, Sequence

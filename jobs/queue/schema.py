@@ -1,4 +1,4 @@
-"""The database's own functions: kept in files, installed by every `migrate`, so that they are always those of the code."""
+"""The database's own functions: kept in files, installed by every `migrate`, so that they are those of the code."""
 
 from pathlib import Path
 from typing import Any

@@ -212,7 +212,7 @@ def finish(actor: str, ends: Sequence[Ended], using: Connection | None = None) -
 
 
 def requeue_orphaned_jobs(worker: str, *, actor: str, reason: str, using: Connection | None = None) -> list[str]:
-    """Puts back every RUNNING job of one worker, at once; the attempts are not counted. For admins, never at start-up."""
+    """Puts back every RUNNING job of one worker, not counting the attempts. For admins, never at start-up."""
     rows = run("requeue_orphaned_jobs", {"worker": worker, "actor": actor, "reason": reason}, using)
     return [row["id"] for row in rows]
 

@@ -64,7 +64,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
     at_ timestamptz := clock_timestamp();
     moved_ bigint;
-    queued bigint;
+    wake bigint;
     cancelled text[];
 BEGIN
     WITH moved AS MATERIALIZED (
@@ -111,14 +111,19 @@ BEGIN
           FROM moved
          GROUP BY 2, 3, 4, 5, 6, 7
     )
-    SELECT count(*), count(*) FILTER (WHERE to_status = 'QUEUED'),
+    SELECT count(*),
+           -- A job to start, or room under a cap for one that waits.
+           count(*) FILTER (WHERE to_status = 'QUEUED'
+                               OR from_status IN ('RUNNING', 'CANCEL_REQUESTED')
+                                  AND to_status NOT IN ('RUNNING', 'CANCEL_REQUESTED')),
            (array_agg(id) FILTER (WHERE to_status = 'CANCEL_REQUESTED'
                                      OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100]
-      INTO moved_, queued, cancelled
+      INTO moved_, wake, cancelled
       FROM moved;
 
-    IF queued > 0 THEN
-        PERFORM pg_notify('detiq_jobs', '');
+    IF wake > 0 THEN
+        -- With its sender, so that a worker need not wake itself.
+        PERFORM pg_notify('detiq_jobs', left(coalesce(current_setting('detiq.actor', true), ''), 200));
     END IF;
     IF cancelled IS NOT NULL THEN
         PERFORM pg_notify('detiq_cancel', id) FROM unnest(cancelled) AS c(id) WHERE octet_length(id) < 7000;

@@ -70,7 +70,7 @@ BEGIN
                fingerprint = CASE WHEN d.next = 'DONE' THEN NULL
                                   WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.fingerprint
                                   ELSE j.fingerprint END,
-               "retryCount" = CASE WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN least(j."retryCount"::bigint + 1, 2147483647)
+               "retryCount" = CASE WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN least(greatest(j."retryCount", 0)::bigint + 1, 2147483647)
                                    ELSE j."retryCount" END,
                "nextRetryAt" = CASE WHEN d.next = 'RETRY_WAIT'
                                     THEN clock_timestamp() + make_interval(secs => d.delay) END,

@@ -1,0 +1,24 @@
+"""What `manage.py` runs: Django's commands, with a setting that cannot be used said in one line."""
+
+import os
+import sys
+
+from django.core.management import execute_from_command_line
+
+from detiq_admin.embedded import var_dir
+from detiq_admin.secrets import lend
+from jobs.domain.errors import SettingError
+
+USAGE = 2
+
+
+def main(argv: list[str]) -> None:
+    """Runs the command; exits with 2 for a bad setting."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
+    try:
+        if argv[1:2] in (["up"], ["pins"]):
+            lend(os.environ, var_dir(os.environ))
+        execute_from_command_line(argv)
+    except SettingError as error:
+        print(f"{argv[0]}: {error}", file=sys.stderr)
+        sys.exit(USAGE)

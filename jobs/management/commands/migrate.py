@@ -1,0 +1,73 @@
+"""`manage.py migrate`: Django's, as the owner of the tables, one at a time, and with what Django does not make."""
+
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.db import OperationalError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from huey.utils import load_class
+
+from jobs.management.grants import grant
+from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
+from jobs.queue.connections import connector
+from jobs.queue.schema import install_functions
+
+_LOCK_NOT_AVAILABLE = "55P03"
+# A statement that waits for a lock makes everybody else wait behind it: give up early, and come back.
+_LOCK_TIMEOUT = "5s"
+_PAUSES_SECONDS = (1, 2, 4, 8, 15)
+
+
+class Command(DjangoMigrate):
+    """1. Wait for other migrations of this database, refuse an old server. 2. Django's migrations, as the owner; again
+    after a lock timeout. 3. Functions, the cache's and Huey's tables. 4. Grants to the role that serves."""
+
+    help = "Brings the database up to date: tables, functions, and the serving role's rights."
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        connection = connections[options["database"]]
+        with one_at_a_time(connection):
+            served_by = serving_role(connection)
+            with as_owner(connection, lock_timeout=_LOCK_TIMEOUT):
+                for pause in _PAUSES_SECONDS:
+                    try:
+                        return self._once(connection, served_by, *args, **options)
+                    except OperationalError as error:
+                        if getattr(error.__cause__, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                            raise
+                    self.stderr.write(f"a table is in use; trying again in {pause} s")
+                    connection.close()
+                    time.sleep(pause)
+                return self._once(connection, served_by, *args, **options)
+
+    def _once(self, connection: BaseDatabaseWrapper, served_by: str, *args: Any, **options: Any) -> str | None:
+        output = super().execute(*args, **options)
+        if _brings_up_to_date(options):
+            _finish(connection, served_by, verbosity=options["verbosity"])
+        return output
+
+
+def _brings_up_to_date(options: dict[str, Any]) -> bool:
+    only_looks = options.get("plan") or options.get("check_unapplied") or options.get("prune")
+    return not only_looks and not options.get("migration_name")
+
+
+def _finish(connection: BaseDatabaseWrapper, served_by: str, verbosity: int) -> None:
+    install_functions(connection)
+    call_command("createcachetable", database=connection.alias, verbosity=verbosity)
+    _make_huey_tables(connection)
+    grant(connection, served_by)
+
+
+def _make_huey_tables(connection: BaseDatabaseWrapper) -> None:
+    huey = load_class(settings.HUEY["huey_class"])(
+        name=settings.HUEY["name"],
+        immediate=False,
+        connection=connector(owner_settings(connection)),
+        create_tables=False,
+    )
+    huey.storage.initialize_schema()
+    huey.storage.close()

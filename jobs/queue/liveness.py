@@ -1,0 +1,75 @@
+"""Signs of life and reports of running jobs: fenced, and never a change of state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.domain.errors import RunLost
+from jobs.domain.outcomes import Run
+from jobs.queue.statements import Connection, run
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: 0–100, and a step in words."""
+
+    run: Run
+    percent: int
+    step: str
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line that a handler wrote. `at` is the worker's clock: it orders lines, nothing is decided by it."""
+
+    run: Run
+    at: datetime
+    level: str
+    message: str
+
+
+def beat(worker: str, runs: Sequence[Run], using: Connection) -> None:
+    """A sign of life for all of these runs. A row that somebody has locked is written at the next beat."""
+    run("beat", {"worker": worker} | _keys(runs), using)
+
+
+def look(worker: str, runs: Sequence[Run], using: Connection) -> dict[str, str]:
+    """Which of these runs are still ours: job id → status, `CANCEL_REQUESTED` when somebody asked it to stop."""
+    return {row["id"]: row["status"] for row in run("look", {"worker": worker} | _keys(runs), using)}
+
+
+def report_progress(worker: str, reports: Sequence[Progress], using: Connection) -> None:
+    """Stores the progress of several runs in one statement. Runs that are no longer ours are passed over."""
+    params = {
+        "worker": worker,
+        "percents": [report.percent for report in reports],
+        "steps": [report.step for report in reports],
+    }
+    run("report_progress", params | _keys([report.run for report in reports]), using)
+
+
+def save_checkpoint(of: Run, checkpoint: str, using: Connection) -> None:
+    """Stores a checkpoint (JSON text). Raises `RunLost` when the run is no longer ours."""
+    saved = run(
+        "save_checkpoint",
+        {"id": of.job_id, "started": of.started, "worker": of.worker, "checkpoint": checkpoint},
+        using,
+    )
+    if not saved:
+        raise RunLost
+
+
+def write_logs(lines: Sequence[LogLine], using: Connection) -> None:
+    """Stores log lines of any runs. They are kept also for a run that was lost: they say what it did."""
+    params = {
+        "ids": [line.run.job_id for line in lines],
+        "starts": [line.run.started for line in lines],
+        "ats": [line.at for line in lines],
+        "levels": [line.level for line in lines],
+        "messages": [line.message for line in lines],
+    }
+    run("write_logs", params, using)
+
+
+def _keys(runs: Sequence[Run]) -> dict[str, list[str] | list[datetime | None]]:
+    return {"ids": [one.job_id for one in runs], "starts": [one.started for one in runs]}

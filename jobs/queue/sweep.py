@@ -1,0 +1,139 @@
+"""What keeps the queue healthy. Each duty takes a batch, goes through the door, and repeats until a batch is short.
+
+Idempotent, and safe in many replicas at once: rows that another sweep or anybody else has locked are passed over. Needs
+no job slot and obeys no cap. One duty's error does not stop the others.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import structlog
+
+from jobs.domain import actors
+from jobs.domain.failures import DeadLetter, FailureType, decide
+from jobs.domain.fingerprint import fingerprint
+from jobs.domain.outcomes import Cancelled, DeadLettered, Ended, Failure, RetryLater, Run
+from jobs.domain.states import JobStatus
+from jobs.queue import pauses, transitions
+from jobs.queue.statements import Connection, Row, run
+
+log = structlog.get_logger("jobs.sweep")
+
+BATCH = 500
+_DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One sweeper. `poll_interval` tells how often someone is expected to look for lost workers."""
+
+    using: Connection
+    stale_timeout: timedelta
+    poll_interval: timedelta
+    retry_jitter: float
+    rng: random.Random
+
+    def light(self) -> dict[str, int]:
+        """The duties that cost nothing when there is nothing to do; every second."""
+        return self._all({"promote": self._promote, "expire_pauses": self._expire_pauses, "fold": self._fold})
+
+    def full(self) -> dict[str, int]:
+        """All duties; at the start and every poll interval."""
+        return self.light() | self._all(
+            {
+                "promote_failed": lambda: self._batches(transitions.promote_failed),
+                "retry_unclassified": lambda: self._batches(transitions.retry_unclassified),
+                "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
+                "rescue": self._rescue,
+                "forget_workers": self._forget_workers,
+            }
+        )
+
+    def _all(self, duties: dict[str, Callable[[], int]]) -> dict[str, int]:
+        return {name: self._one(name, duty) for name, duty in duties.items()}
+
+    def _one(self, name: str, duty: Callable[[], int]) -> int:
+        """One duty. Raises only what means that the database is away; any other trouble is written down."""
+        try:
+            changed = duty()
+        except psycopg.OperationalError:
+            raise
+        except psycopg.Error as error:
+            log.exception("sweep.duty_failed", duty=name)
+            run("duty_done", {"name": name, "changed": 0, "error": str(error)[:2000]}, self.using)
+            return 0
+        if changed or name == "rescue":
+            run("duty_done", {"name": name, "changed": changed, "error": None}, self.using)
+        return changed
+
+    def _batches(self, move: Callable[..., list[Any]]) -> int:
+        total = 0
+        while True:
+            moved = len(move(BATCH, actor=actors.SWEEP, using=self.using))
+            total += moved
+            if moved < BATCH:
+                return total
+
+    def _promote(self) -> int:
+        return self._batches(transitions.promote)
+
+    def _expire_pauses(self) -> int:
+        return self._batches(pauses.expire)
+
+    def _fold(self) -> int:
+        total = 0
+        while True:
+            folded = int(run("fold_tallies", {"limit": 20_000}, self.using)[0]["folded"])
+            total += folded
+            if folded < 20_000:
+                return total
+
+    def _rescue(self) -> int:
+        """Gives up runs that are silent for longer than the stale timeout, unless an outage silenced everybody."""
+        gap = 2 * self.poll_interval.total_seconds() + 1
+        stale = self.stale_timeout.total_seconds()
+        if run("look_for_lost", {"gap_seconds": gap, "stale_seconds": stale}, self.using)[0]["in_grace"]:
+            log.info("sweep.grace", reason="nobody had looked for a while: every worker gets one stale timeout")
+            return 0
+        total = 0
+        while True:
+            silent = run("silent_runs", {"stale_seconds": stale, "limit": BATCH}, self.using)
+            if not silent:
+                return total
+            answers = transitions.rescue([self._judge(row) for row in silent], actor=actors.SWEEP, using=self.using)
+            rescued = sum(answer.changed for answer in answers)
+            total += rescued
+            if len(silent) < BATCH or not rescued:
+                return total
+
+    def _judge(self, row: Row) -> Ended:
+        of = Run(row["id"], row["worker"], row["started"])
+        if row["status"] == JobStatus.CANCEL_REQUESTED:
+            return Ended(of, Cancelled("its worker is gone"), beat=row["beat"])
+        error = _lost(row)
+        failure = Failure(
+            error, FailureType.INFRASTRUCTURE.value, fingerprint(row["type"], "WorkerLost", "worker lost")
+        )
+        decision = decide(FailureType.INFRASTRUCTURE, row["retry_count"], jitter=self.retry_jitter, rng=self.rng)
+        if isinstance(decision, DeadLetter):
+            deaths = max(row["retry_count"], 0) + 1
+            dead = Failure(
+                f"{error}: the worker died {deaths} times while running this job",
+                failure.failure_type,
+                failure.fingerprint,
+            )
+            return Ended(of, DeadLettered(dead, decision.reason), beat=row["beat"])
+        return Ended(of, RetryLater(failure, decision.delay_seconds), beat=row["beat"])
+
+    def _forget_workers(self) -> int:
+        return len(run("forget_workers", {"silent_seconds": _DAY_SECONDS, "limit": BATCH}, self.using))
+
+
+def _lost(row: Row) -> str:
+    minutes = row["silent_seconds"] / 60
+    silent = f"{minutes:.0f} min" if minutes >= 2 else f"{row['silent_seconds']:.0f} s"
+    return f"worker lost (no heartbeat for {silent}; {row['worker'] or 'no worker named'})"

@@ -1,0 +1,224 @@
+"""The one claimer of a process. Threads hand it the ends of their runs and wait for work; it writes ends and claims for
+all free threads in one statement and one commit, and claims nothing beyond them.
+
+An end is kept until the database has recorded it or said that the run is no longer ours.
+"""
+
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psycopg
+import structlog
+
+from jobs.domain.outcomes import ClaimedJob, ClaimRequest, EndAnswer, Ended, Released, Turn
+from jobs.queue import transitions
+from jobs.workers.active import ActiveRun, ActiveRuns
+from jobs.workers.link import Backoff, Link, is_outage
+
+log = structlog.get_logger("jobs.worker")
+
+MOST_ENDS = 100
+CONTENDED_SECONDS = (0.005, 0.05)
+REFUSED_END_RETRY_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class ClaimTerms:
+    """What a worker may claim: its handlers' types and the default caps."""
+
+    types: list[str]
+    tenant_cap: int
+    type_caps: dict[str, int]
+    poll_seconds: float
+
+
+@dataclass
+class _State:
+    ends: deque[Ended] = field(default_factory=deque)
+    free: deque["queue.SimpleQueue[ActiveRun | None]"] = field(default_factory=deque)
+    look_at: float = 0.0  # monotonic time of the next look for work
+    claiming: bool = True
+    stopped: bool = False
+
+
+class Dispatcher:
+    """Runs in a thread of its own (`run`); `next_run` and `end` are called by the executing threads."""
+
+    def __init__(
+        self,
+        worker_id: str,
+        link: Link,
+        active: ActiveRuns,
+        terms: ClaimTerms,
+        mend: Callable[[Ended, psycopg.Error], Ended],
+        rng: random.Random | None = None,
+    ) -> None:
+        """`mend` turns an end that PostgreSQL refuses into one that it takes."""
+        self._worker_id = worker_id
+        self._link = link
+        self._active = active
+        self._terms = terms
+        self._mend = mend
+        self._rng = rng or random.Random()  # noqa: S311 - spreads claimers, guards nothing
+        self._after = ""
+        self._state = _State()
+        self._changed = threading.Condition()
+
+    # --- Called by the executing threads -----------------------------------------------------------------------------
+
+    def next_run(self) -> ActiveRun | None:
+        """Waits for a run to do. None: the worker stops."""
+        slot: queue.SimpleQueue[ActiveRun | None] = queue.SimpleQueue()
+        with self._changed:
+            if not self._state.claiming:
+                return None
+            self._state.free.append(slot)
+            self._changed.notify_all()
+        return slot.get()
+
+    def end(self, ended: Ended) -> None:
+        """Hands over what a run ended in. Returns at once; it will be recorded."""
+        with self._changed:
+            self._state.ends.append(ended)
+            self._changed.notify_all()
+
+    # --- Called by others --------------------------------------------------------------------------------------------
+
+    def look_now(self) -> None:
+        """There may be work."""
+        with self._changed:
+            self._state.look_at = 0.0
+            self._changed.notify_all()
+
+    def stop_claiming(self) -> None:
+        """From now on nothing new is started; ends are still recorded."""
+        with self._changed:
+            self._state.claiming = False
+            while self._state.free:
+                self._state.free.popleft().put(None)
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Ends the loop. What is not recorded by then is logged; the sweep will find it."""
+        with self._changed:
+            self._state.stopped = True
+            self._changed.notify_all()
+
+    def pending_ends(self) -> int:
+        with self._changed:
+            return len(self._state.ends)
+
+    # --- The loop ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        backoff = Backoff("dispatcher")
+        while self._wait_for_work():
+            try:
+                self._one_turn()
+            except Exception as error:
+                if not is_outage(error):
+                    log.exception("worker.turn_failed")
+                self._pause(backoff.failed(error))
+            else:
+                backoff.succeeded()
+
+    def _wait_for_work(self) -> bool:
+        with self._changed:
+            while not self._state.stopped:
+                if self._state.ends:
+                    return True
+                wait = None
+                if self._state.claiming and self._state.free:
+                    wait = self._state.look_at - time.monotonic()
+                    if wait <= 0:
+                        return True
+                self._changed.wait(wait)
+            return False
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, unless told to stop."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._state.stopped, timeout=seconds)
+
+    def _one_turn(self) -> None:
+        with self._changed:
+            ends = [self._state.ends[i] for i in range(min(MOST_ENDS, len(self._state.ends)))]
+            slots = len(self._state.free) if self._state.claiming else 0
+            # Told of new work from here on, we look again after this turn.
+            self._state.look_at = time.monotonic() + self._terms.poll_seconds
+        try:
+            turn = self._call(ends, slots)
+        except psycopg.Error as error:
+            if is_outage(error) or not ends:
+                raise
+            self._end_one_by_one(ends)
+            self.look_now()
+            return
+        self._settle(ends, turn.ends)
+        self._hand_out(turn, slots)
+
+    def _call(self, ends: list[Ended], slots: int) -> Turn:
+        request = ClaimRequest(slots, self._terms.types, self._terms.tenant_cap, self._terms.type_caps, self._after)
+        return self._link.call(lambda connection: transitions.turn(self._worker_id, ends, request, connection))
+
+    def _settle(self, ends: list[Ended], answers: list[EndAnswer]) -> None:
+        """Forgets what is recorded, and what is no longer ours to record."""
+        with self._changed:
+            for ended in ends:
+                self._state.ends.remove(ended)
+        for answer in answers:
+            if not answer.changed:
+                log.warning("run.lost_at_end", job=answer.job_id, found=answer.found, worker=self._worker_id)
+        for ended in ends:
+            self._active.remove(ended.run)
+
+    def _end_one_by_one(self, ends: list[Ended]) -> None:
+        """One of several ends was refused, or its row is locked by somebody: the others must not wait for it."""
+        for ended in ends:
+            try:
+                turn = self._call([ended], 0)
+            except psycopg.errors.LockNotAvailable:
+                self._put_last(ended, ended)
+                self._pause(REFUSED_END_RETRY_SECONDS)
+            except psycopg.Error as error:
+                if is_outage(error):
+                    raise
+                log.exception("run.end_refused", job=ended.run.job_id)
+                self._put_last(ended, self._mend(ended, error))
+            else:
+                self._settle([ended], turn.ends)
+
+    def _put_last(self, old: Ended, new: Ended) -> None:
+        with self._changed:
+            self._state.ends.remove(old)
+            self._state.ends.append(new)
+
+    def _hand_out(self, turn: Turn, slots: int) -> None:
+        if turn.jobs:
+            self._after = self._last_in_ring([job.tenant_id for job in turn.jobs])
+        for job in turn.jobs:
+            self._give(job)
+        if slots and len(turn.jobs) < slots and (turn.jobs or turn.contended):
+            # There may be more: what this turn left out for fairness, or what another claimer was just looking at.
+            wait = self._rng.uniform(*CONTENDED_SECONDS) if turn.contended else 0.0
+            with self._changed:
+                self._state.look_at = min(self._state.look_at, time.monotonic() + wait)
+
+    def _give(self, job: ClaimedJob) -> None:
+        active = ActiveRun(job)
+        self._active.add(active)
+        with self._changed:
+            if self._state.free:
+                self._state.free.popleft().put(active)
+                return
+        # The worker was told to stop while the claim was under way: nobody will run it here.
+        self.end(Ended(job.run, Released("claimed while the worker stopped")))
+
+    def _last_in_ring(self, tenants: list[str]) -> str:
+        """Where the next turn begins: after the last tenant served, going round from the one served before."""
+        return max(tenants, key=lambda tenant: (tenant <= self._after, tenant))

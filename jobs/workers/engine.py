@@ -1,0 +1,186 @@
+"""One worker process: its parts, put together, started and stopped in order."""
+
+import os
+import random
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import psycopg
+import structlog
+
+from jobs.conf import Conf
+from jobs.domain.errors import WorkerStopping
+from jobs.domain.failures import FailureType
+from jobs.domain.outcomes import Completed, Ended, Released
+from jobs.handlers import registry
+from jobs.queue import fleet
+from jobs.queue.fleet import WorkerIdentity
+from jobs.queue.sweep import Sweep
+from jobs.workers.active import ActiveRuns
+from jobs.workers.dispatcher import ClaimTerms, Dispatcher
+from jobs.workers.judge import judged
+from jobs.workers.link import Connect, Link, is_outage
+from jobs.workers.listener import Listener
+from jobs.workers.pulse import Pulse
+from jobs.workers.reports import Reports
+from jobs.workers.runner import Runner
+
+log = structlog.get_logger("jobs.worker")
+
+VERSION = "0.1.0"
+# How long runs that were asked to stop may take to save their checkpoints, and ends to be recorded, at a shutdown.
+STOP_SECONDS = 5.0
+
+
+def new_worker_id() -> str:
+    """`host:pid:nonce`: containers may all have the same host name and process id 1."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+class Engine:
+    """Claims, runs, beats, sweeps. The executing threads are Huey's; all others are here."""
+
+    def __init__(self, conf: Conf, connect: Connect, concurrency: int, on_ready: Callable[[], None]) -> None:
+        """`on_ready` is called once, when the worker is in the registry."""
+        registry.load(conf.handler_modules)
+        worker_id = new_worker_id()
+        self.identity = WorkerIdentity(
+            worker_id, socket.gethostname(), os.getpid(), concurrency, registry.types(), VERSION
+        )
+        self._conf = conf
+        self.grace = conf.shutdown_grace
+        self._rng = random.Random()  # noqa: S311 - jitter, guards nothing
+        self._links = {name: Link(connect, name) for name in ("dispatcher", "pulse", "reports", "sweep")}
+        self.active = ActiveRuns()
+        self._reports = Reports(worker_id)
+        self.runner = Runner(self._reports, self._links["reports"], conf.retry_jitter, self._rng)
+        self.dispatcher = Dispatcher(worker_id, self._links["dispatcher"], self.active, self._terms(), self._mend)
+        self._stopping = False
+        self._pulse = Pulse(
+            self.identity,
+            self._links["pulse"],
+            self.active,
+            self._reports,
+            conf.heartbeat_interval,
+            lambda: self._stopping,
+            on_ready,
+        )
+        self._listener = Listener(connect, worker_id, self.dispatcher.look_now, self._pulse.look_now)
+        self._threads: dict[str, threading.Thread] = {}
+        self._next_full_sweep = 0.0
+
+    def _terms(self) -> ClaimTerms:
+        return ClaimTerms(
+            types=self.identity.types,
+            tenant_cap=self._conf.tenant_cap,
+            type_caps={"DISCOVER": self._conf.discover_cap},
+            poll_seconds=self._conf.poll_interval.total_seconds(),
+        )
+
+    # --- Life --------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self.ensure_threads()
+        log.info("worker.started", worker=self.identity.id, slots=self.identity.slots, types=self.identity.types)
+
+    def ensure_threads(self) -> None:
+        """Starts the service threads; called again now and then, it restarts those that died."""
+        loops: dict[str, Callable[[], None]] = {
+            "dispatcher": self.dispatcher.run,
+            "pulse": self._pulse.run,
+            "listener": self._listener.run,
+        }
+        for name, loop in loops.items():
+            thread = self._threads.get(name)
+            if thread is None or not thread.is_alive():
+                if thread is not None:
+                    log.error("worker.thread_died", thread=name)
+                self._threads[name] = threading.Thread(target=loop, name=f"detiq-{name}", daemon=True)
+                self._threads[name].start()
+
+    def work(self) -> None:
+        """One job by the calling thread: waits for it, runs it, hands over its end. Returns at once when stopping."""
+        active = self.dispatcher.next_run()
+        if active is None:
+            return
+        outcome = self.runner.run(active)
+        active.ending = True
+        if outcome is None:
+            self.active.remove(active.run)
+        else:
+            self.dispatcher.end(Ended(active.run, outcome))
+
+    def sweep(self) -> None:
+        """What is due of the sweep. Raises when the database is away."""
+        now = time.monotonic()
+        full = now >= self._next_full_sweep
+
+        def duties(connection: psycopg.Connection[object]) -> dict[str, int]:
+            sweep = Sweep(
+                connection, self._conf.stale_timeout, self._conf.poll_interval, self._conf.retry_jitter, self._rng
+            )
+            return sweep.full() if full else sweep.light()
+
+        self._links["sweep"].call(duties)
+        if full:
+            self._next_full_sweep = now + self._conf.poll_interval.total_seconds()
+
+    # --- Death -------------------------------------------------------------------------------------------------------
+
+    def stop_claiming(self) -> None:
+        """The first step of a shutdown: nothing new starts."""
+        self._stopping = True
+        self.dispatcher.stop_claiming()
+        log.info("worker.stopping", worker=self.identity.id, running=len(self.active.all()))
+
+    def wait_until_idle(self, grace: timedelta) -> bool:
+        """The second: jobs may finish."""
+        return self.active.wait_until_idle(grace.total_seconds())
+
+    def put_back(self) -> None:
+        """The third: what still runs is asked to save its checkpoint and is put back; what does not listen, too."""
+        self.active.stop_all(WorkerStopping())
+        self.active.wait_until_idle(STOP_SECONDS)
+        for active in self.active.working():
+            active.ending = True
+            log.warning("run.put_back_by_force", job=active.run.job_id, worker=self.identity.id)
+            self.dispatcher.end(Ended(active.run, Released("its worker stops; the handler did not")))
+        if not self.active.wait_until_idle(STOP_SECONDS):
+            log.error("worker.ends_not_recorded", jobs=[active.run.job_id for active in self.active.all()])
+
+    def stop(self) -> None:
+        """The last: the service threads end, the last reports are written, the registry is told."""
+        for part in (self.dispatcher, self._listener, self._pulse):
+            part.stop()
+        for thread in self._threads.values():
+            thread.join(2)
+        try:
+            self._reports.write(self._links["pulse"])
+            self._links["pulse"].call(lambda connection: fleet.stop(self.identity, connection))
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            log.warning("worker.goodbye_not_written", error=str(error)[:300])
+        for link in self._links.values():
+            link.close()
+        log.info("worker.stopped", worker=self.identity.id)
+
+    # --- Helpers -----------------------------------------------------------------------------------------------------
+
+    def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
+        """An end that PostgreSQL refuses, for a result or an error that it cannot store.
+
+        The job fails for that, in words of our own that can be stored.
+        """
+        active = next((one for one in self.active.all() if one.run == ended.run), None)
+        what = "result" if isinstance(ended.outcome, Completed) else "error"
+        text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"
+        if active is None:
+            return Ended(ended.run, Released(text), ended.beat)
+        return Ended(
+            ended.run, judged(active.job, text, FailureType.LOGICAL, self._conf.retry_jitter, self._rng), ended.beat
+        )

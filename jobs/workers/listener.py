@@ -1,0 +1,60 @@
+"""Hears of new work and of cancels.
+
+A notification is a hint: nothing depends on it, and after a break everybody looks.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import structlog
+
+from jobs.workers.link import Backoff, Connect, is_outage
+
+log = structlog.get_logger("jobs.worker")
+
+WAIT_SECONDS = 1.0
+
+
+class Listener:
+    """Runs in a thread of its own, on a connection of its own."""
+
+    def __init__(
+        self, connect: Connect, worker_id: str, on_jobs: Callable[[], None], on_cancel: Callable[[], None]
+    ) -> None:
+        self._connect = connect
+        self._worker_id = worker_id
+        self._on_jobs = on_jobs
+        self._on_cancel = on_cancel
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def run(self) -> None:
+        backoff = Backoff("listener")
+        while not self._stop.is_set():
+            try:
+                with self._connect("detiq-listener") as connection:
+                    self._listen(connection, backoff)
+            except Exception as error:
+                if not is_outage(error):
+                    log.exception("worker.listener_failed")
+                self._stop.wait(backoff.failed(error))
+
+    def _listen(self, connection: psycopg.Connection[Any], backoff: Backoff) -> None:
+        connection.execute("LISTEN detiq_jobs")
+        connection.execute("LISTEN detiq_cancel")
+        backoff.succeeded()
+        # What was said before we listened is lost: look.
+        self._on_jobs()
+        self._on_cancel()
+        while not self._stop.is_set():
+            for notification in connection.notifies(timeout=WAIT_SECONDS):
+                if notification.channel == "detiq_cancel":
+                    self._on_cancel()
+                elif notification.payload != self._worker_id:
+                    self._on_jobs()
+                if self._stop.is_set():
+                    return

@@ -1,0 +1,103 @@
+"""The pulse of a worker: heartbeats, cancels, reports.
+
+A thread and a connection of its own, so that a handler that blocks is not taken for dead.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import structlog
+
+from jobs.queue import fleet, liveness
+from jobs.queue.fleet import WorkerIdentity
+from jobs.workers.active import ActiveRuns
+from jobs.workers.link import Backoff, Link, is_outage
+from jobs.workers.reports import Reports
+
+log = structlog.get_logger("jobs.worker")
+
+TICK_SECONDS = 0.25
+LOOK_SECONDS = 1.0
+
+
+class Pulse:
+    """Beats until told to stop."""
+
+    def __init__(
+        self,
+        identity: WorkerIdentity,
+        link: Link,
+        active: ActiveRuns,
+        reports: Reports,
+        heartbeat_interval: timedelta,
+        is_stopping: Callable[[], bool],
+        on_registered: Callable[[], None],
+    ) -> None:
+        """`on_registered` is called once, when the registry first knows this worker."""
+        self._identity = identity
+        self._link = link
+        self._active = active
+        self._reports = reports
+        self._beat_seconds = heartbeat_interval.total_seconds()
+        self._is_stopping = is_stopping
+        self._on_registered: Callable[[], None] | None = on_registered
+        self._wake = threading.Event()
+        self._stopped = False
+        self._next_beat = self._next_look = 0.0
+        self._limits: dict[str, int] = {}
+
+    def look_now(self) -> None:
+        """Somebody may have asked a job to stop."""
+        self._next_look = 0.0
+        self._wake.set()
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._wake.set()
+
+    def run(self) -> None:
+        backoff = Backoff("pulse")
+        while not self._stopped:
+            self._wake.wait(min(TICK_SECONDS, self._beat_seconds))
+            self._wake.clear()
+            try:
+                self.tick()
+            except Exception as error:
+                if not is_outage(error):
+                    log.exception("worker.pulse_failed")
+                self._wake.wait(backoff.failed(error))
+            else:
+                backoff.succeeded()
+
+    def tick(self) -> None:
+        """Does what is due."""
+        now = time.monotonic()
+        if now >= self._next_beat:
+            self._beat()
+            self._next_beat = now + self._beat_seconds
+        if now >= self._next_look:
+            self._next_look = now + LOOK_SECONDS
+            self._look()
+        self._active.end_overlong(self._limits)
+        self._reports.write(self._link)
+
+    def _beat(self) -> None:
+        runs = [active.run for active in self._active.all()]
+        if runs:
+            self._link.call(lambda connection: liveness.beat(self._identity.id, runs, connection))
+        self._link.call(lambda connection: fleet.beat(self._identity, self._is_stopping(), connection))
+        self._limits = self._link.call(fleet.longest_runs)
+        if self._on_registered is not None:
+            self._on_registered()
+            self._on_registered = None
+
+    def _look(self) -> None:
+        looked_at = self._active.working()
+        if not looked_at:
+            return
+        runs = [active.run for active in looked_at]
+        statuses = self._link.call(lambda connection: liveness.look(self._identity.id, runs, connection))
+        for active in self._active.heed(looked_at, statuses):
+            log.warning("run.lost", job=active.run.job_id, worker=self._identity.id)

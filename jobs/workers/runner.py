@@ -1,0 +1,116 @@
+"""One job, from its claim to its outcome."""
+
+import json
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.db import close_old_connections
+
+from jobs.domain.errors import JobCancelled, RunLost, RunTooLong, StopRun, WorkerStopping
+from jobs.domain.failures import FailureType
+from jobs.domain.outcomes import Cancelled, ClaimedJob, Completed, Outcome, Released
+from jobs.domain.values import clean_json
+from jobs.handlers import registry
+from jobs.handlers.context import JobContext
+from jobs.workers.active import ActiveRun
+from jobs.workers.judge import judge, judged
+from jobs.workers.link import Link
+from jobs.workers.reports import Reports, RunReporter, run_logger
+
+log = structlog.get_logger("jobs.worker")
+
+LARGEST_RESULT_BYTES = 16 * 1024 * 1024
+
+
+class BadConfig(Exception):
+    """invalid input: the job's config cannot be used"""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs jobs; holds no state of its own, so that every thread may use it."""
+
+    reports: Reports
+    link: Link
+    retry_jitter: float
+    rng: random.Random
+
+    def run(self, active: ActiveRun) -> Outcome | None:
+        """What the run ended in; None when it is no longer ours, so that nothing may be said of it.
+
+        Whatever a handler raises is an outcome of its job, never of the worker: `SystemExit` and `MemoryError` too.
+        """
+        close_old_connections()
+        try:
+            return self._completed(self._perform(active))
+        except StopRun as reason:
+            return self._stopped(active.job, active.stop.reason or reason)
+        except BaseException as error:  # noqa: BLE001
+            return self._failed(active, error)
+        finally:
+            close_old_connections()
+
+    def _perform(self, active: ActiveRun) -> Any:
+        job = active.job
+        function = registry.find(job.type)
+        logger = run_logger(active, self.reports)
+        context = JobContext(
+            id=job.run.job_id,
+            type=job.type,
+            tenant_id=job.tenant_id,
+            project_id=job.project_id,
+            config=_config(job),
+            checkpoint=_checkpoint(job, logger),
+            retry_count=job.retry_count,
+            reporter=RunReporter(active, self.reports, self.link),
+            stop=active.stop,
+            log=logger,
+        )
+        return function(context)
+
+    def _completed(self, result: Any) -> Outcome:
+        clean = clean_json(result, max_bytes=LARGEST_RESULT_BYTES)
+        reason = "; ".join(clean.notes)
+        return Completed(None if result is None else clean.text, reason)
+
+    def _stopped(self, job: ClaimedJob, reason: StopRun) -> Outcome | None:
+        match reason:
+            case RunLost():
+                log.warning("run.abandoned", job=job.run.job_id, worker=job.run.worker)
+                return None
+            case JobCancelled():
+                return Cancelled()
+            case RunTooLong():
+                return judged(job, str(reason), FailureType.TRANSIENT, self.retry_jitter, self.rng)
+            case _:
+                return Released("its worker stops")
+
+    def _failed(self, active: ActiveRun, error: BaseException) -> Outcome | None:
+        """A handler that was told to stop may end in an error of its own: then it stopped, it did not fail."""
+        if isinstance(active.stop.reason, (RunLost, WorkerStopping, JobCancelled)):
+            log.info("run.stopped_by_error", job=active.run.job_id, error=type(error).__name__)
+            return self._stopped(active.job, active.stop.reason)
+        return judge(active.job, error, self.retry_jitter, self.rng)
+
+
+def _config(job: ClaimedJob) -> dict[str, Any]:
+    try:
+        config = json.loads(job.config)
+    except (ValueError, RecursionError) as error:
+        raise BadConfig(f"invalid input: config cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise BadConfig(f"invalid input: config must be a JSON object, not {type(config).__name__}")
+    return config
+
+
+def _checkpoint(job: ClaimedJob, logger: Any) -> Any:
+    """The checkpoint, or None when it cannot be read: then the job starts over, which is better than never."""
+    if job.checkpoint is None:
+        return None
+    try:
+        return json.loads(job.checkpoint)
+    except (ValueError, RecursionError) as error:
+        logger.warning("The checkpoint cannot be read, so the job starts over: %s", error)
+        return None

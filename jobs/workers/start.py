@@ -1,0 +1,19 @@
+"""Makes a worker from the settings."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from huey import PostgresHuey
+
+from jobs.conf import conf
+from jobs.queue.connections import connector
+from jobs.workers.consumer import JobsConsumer
+from jobs.workers.engine import Engine
+
+
+def new_consumer(
+    huey: PostgresHuey, concurrency: int | None = None, on_ready: Callable[[], None] = lambda: None
+) -> JobsConsumer:
+    """A worker of so many slots; None: `JOB_WORKER_CONCURRENCY`."""
+    engine = Engine(conf(), connector(settings.DATABASES["default"]), concurrency or conf().concurrency, on_ready)
+    return JobsConsumer(huey, engine)

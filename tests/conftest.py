@@ -1,0 +1,80 @@
+"""What every test may use. The database is real, and so are the processes and the browser."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.test import TransactionTestCase
+
+from jobs.queue.connections import connector
+from tests import cluster
+from tests.database import keep_seeds, reset_database
+from tests.processes import WorkerProcesses
+
+pytest_plugins = ["tests.browser"]
+
+Connection = psycopg.Connection[Any]
+
+
+# --- One server a run, one database a process of the run --------------------------------------------------------------
+def pytest_configure(config: pytest.Config) -> None:
+    # Django's own way of cleaning up, TRUNCATE, is refused by the append-only tables.
+    TransactionTestCase._fixture_teardown = lambda self: reset_database()
+    if not hasattr(config, "workerinput") and not config.option.collectonly:
+        config.stash[_SERVER] = cluster.start()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        cluster.stop(config.stash.get(_SERVER, None))
+
+
+_SERVER: pytest.StashKey[Any] = pytest.StashKey()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests run in one process of the run, which then starts one browser."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock():
+        keep_seeds()
+    yield
+    from huey.contrib.djhuey import HUEY
+
+    HUEY.storage.close()  # an open connection would keep the database from being dropped
+
+
+# --- Connections ------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def db_clean(transactional_db: None) -> None:
+    """A database that other connections see too, emptied after the test."""
+
+
+@pytest.fixture
+def make_conn(db_clean: None) -> Iterator[Callable[[], Connection]]:
+    """Makes fresh connections to the test database: autocommit, UTC, closed after the test."""
+    with ExitStack() as stack:
+        connect = connector(settings.DATABASES["default"])
+        yield lambda: stack.enter_context(connect())
+
+
+@pytest.fixture
+def conn(make_conn: Callable[[], Connection]) -> Connection:
+    """One fresh connection to the test database."""
+    return make_conn()
+
+
+# --- Real processes ---------------------------------------------------------------------------------------------------
+@pytest.fixture
+def worker_process(db_clean: None) -> Iterator[WorkerProcesses]:
+    """Starts real `manage.py worker` processes on the test database: `worker_process(JOB_WORKER_CONCURRENCY="2")`."""
+    with WorkerProcesses() as processes:
+        yield processes

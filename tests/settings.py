@@ -1,0 +1,35 @@
+"""The product's settings on the test run's own database, deaf to the shell's.
+
+The address is fixed here, before anything runs: the controller starts the server there (`conftest.py`), and the
+workers of pytest-xdist find it through the environment they inherit.
+"""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+from jobs.conf import SETTINGS
+
+ROLE = "detiq_tests"
+
+for _name in [*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL", "LOG_FORMAT", "DETIQ_PROCESS"]:
+    os.environ.pop(_name, None)
+
+# Only named here, not made: type checkers read these settings as well.
+TEST_DIR = os.environ.setdefault(
+    "DETIQ_TEST_DIR", str(Path(tempfile.gettempdir()).resolve() / f"detiq-test-{secrets.token_hex(6)}")
+)
+os.environ["DETIQ_VAR_DIR"] = TEST_DIR
+os.environ["DATABASE_URL"] = os.environ.get("DETIQ_TEST_DATABASE_URL") or (
+    f"postgresql://{ROLE}@/{ROLE}?host={quote(f'{TEST_DIR}/run', safe='')}"
+)
+os.environ["SECRET_KEY"] = "a-key-for-tests-alone-of-32-characters-or-more"
+os.environ["DETIQ_INSECURE_COOKIES"] = "1"
+os.environ["ALLOWED_HOSTS"] = "localhost,127.0.0.1,[::1],testserver"
+os.environ.setdefault("LOG_LEVEL", "INFO")
+
+from detiq_admin.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
