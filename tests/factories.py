@@ -56,7 +56,7 @@ class JobFactory(factory.django.DjangoModelFactory):
             dlq_reason=factory.SelfAttribute("error"),
             started_at=factory.LazyFunction(lambda: timezone.now() - timedelta(minutes=2)),
             finished_at=factory.LazyFunction(lambda: timezone.now() - timedelta(minutes=1)),
-            retry_count=6,
+            retry_count=2,
             error="validation: template 412 has no title",
             failure_type="LOGICAL",
             fingerprint="v1:0f3a",

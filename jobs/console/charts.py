@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -90,7 +91,7 @@ def _bars(values: Sequence[int], top: int) -> SafeString:
 
 def _labels(entered: Sequence[int], left: Sequence[int], failed: Sequence[int], top: int) -> SafeString:
     """Each series is named at its right end, with its value of the last whole minute."""
-    last = -2 if len(entered) > 1 else -1
+    last = -1
     in_y, out_y = _y(entered[last], top) + 4, _y(left[last], top) + 4
     if abs(in_y - out_y) < 13:
         middle, down = (in_y + out_y) / 2, 6.5 if entered[last] < left[last] else -6.5
@@ -108,8 +109,6 @@ def _labels(entered: Sequence[int], left: Sequence[int], failed: Sequence[int], 
 
 
 def _times(minutes: Sequence[Minute]) -> SafeString:
-    from django.utils import timezone
-
     count = len(minutes)
     marks = [(index, f"{timezone.localtime(minutes[index].at):%H:%M}") for index in range(0, count - 5, 10)]
     marks.append((count - 1, "now"))

@@ -22,8 +22,8 @@ class JobsTable(tables.Table):
 
     state = tables.Column(empty_values=(), verbose_name="State", attrs=_cell("w-140", "m-state"))
     type = tables.Column(verbose_name="Type", attrs=_cell("w-140 low", "ink2 low"))
-    job = tables.Column(empty_values=(), verbose_name="Job", attrs=_cell("w-20p", "m-title"))
-    tenant_id = tables.Column(verbose_name="Tenant", attrs=_cell("w-120", "m-sub"))
+    job = tables.Column(empty_values=(), verbose_name="Job", attrs=_cell("w-200", "m-title"))
+    tenant_id = tables.Column(verbose_name="Tenant", attrs=_cell("w-100", "m-sub"))
     doing = tables.Column(empty_values=(), verbose_name="What it is doing or why not", attrs=_cell("", "m-why ink2"))
     attempt = tables.Column(empty_values=(), verbose_name="Attempt", attrs=_cell("w-60 r low", "r low"))
     priority = tables.Column(verbose_name="Prio", attrs=_cell("w-40 r lower", "r lower"))

@@ -25,7 +25,7 @@ _LIVE = "('RUNNING', 'CANCEL_REQUESTED')"
 
 @dataclass(frozen=True)
 class Minute:
-    """One minute (UTC): jobs that entered the queue, left it for a run, were done, and runs that failed."""
+    """One whole minute (UTC): jobs that entered the queue, left it for a run, were done, and runs that failed."""
 
     at: datetime
     entered: int = 0
@@ -115,7 +115,7 @@ def read() -> Snapshot:
         now = database_now()
         states = counts.by_type_and_state()
         live = _live_runs()
-        since = now.replace(second=0, microsecond=0) - timedelta(minutes=MINUTES - 1)
+        since = now.replace(second=0, microsecond=0) - timedelta(minutes=MINUTES)
         flow = _flow(since)
         oldest_type, oldest_tenant, cut = _heads()
         in_force = pauses.active()

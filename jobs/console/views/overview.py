@@ -66,7 +66,7 @@ def tenants(now: Snapshot) -> words.Verdict:
         return words.Verdict("Nobody waits")
     full = [line for line in now.tenants if line.cap is not None and line.queued and line.running >= line.cap]
     text = f"{words.plural(now.tenants_active, 'tenant')} waiting or running"
-    return words.Verdict(text, more=f"{len(full)} of those shown use their whole cap" if full else "")
+    return words.Verdict(text, more=f"{len(full)} at the cap" if full else "")
 
 
 def cells(now: Snapshot) -> list[dict[str, Any]]:
