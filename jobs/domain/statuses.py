@@ -36,7 +36,7 @@ _PATTERNS = [
     re.compile(rf"\b(?:error|err)[\s:]{{1,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
     re.compile(rf"\b(?:failed|failure|error|rejected|request|response)\s?(?::|=|-)\s{{0,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
     re.compile(rf"\b(?:got|gave|gives|returned|returns|returning|responded with|answered(?: with)?|replied(?: with)?|failed with|received|with|threw)\s+(?:(?:an?|the|http|status|code|error|of)\s+){{0,3}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
-    re.compile(rf"^\W{{0,3}}(?:[\w.$]{{1,80}}(?:error|exception|failure):\s{{1,2}})?\(?\[?{_STATUS}\b[)\]]?{_NOT_A_COUNT}(?=\s*[-:,{{\[(<\"]|\s+[a-z]|\s*$)", re.I | re.M),
+    re.compile(rf"^\W{{0,3}}(?:[\w.$]{{1,80}}(?:error|exception|failure):\s{{1,2}})?\(?\[?{_STATUS}\b[)\]]?{_NOT_A_COUNT}(?=\s*[-:,{{\[(<=\"]|\s+[a-z]|\s*$)", re.I | re.M),
 ]  # fmt: skip
 
 

@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "program-missing",
         Sign.PHRASE,
-        "executable doesn't exist | executable file not found | executable not found | executable path | command not found | could not find chrome"
+        "executable doesn't exist | make sure you have * installed | is installed correctly | executable file not found | executable not found | executable path | command not found | could not find chrome"
         " | could not find chromium | could not find browser | browser was not found | chrome binary | cannot find chrome | no chrome binary"
         " | is not installed | not installed or | isn't installed | not in your path | not in path | not on path | not found in path | not found in $path"
         " | not found on path | in your path | is * installed and in path | please install | please run the following command to install"
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "library-missing",
         Sign.PHRASE,
-        "cannot open shared object | error loading shared librar | error while loading shared | symbol not found | undefined symbol | symbol lookup error"
+        "cannot open shared object | module * has no attribute | error loading shared librar | error while loading shared | symbol not found | undefined symbol | symbol lookup error"
         " | cannot find module | cannot find package | err_module_not_found | module_not_found | module not found | modulenotfounderror | no module named"
         " | cannot import name | cannot load library | could not load dynamic library | failed to load library | unable to load shared library"
         " | unable to load library | dll load failed | unsatisfiedlinkerror | noclassdeffounderror | classnotfoundexception | could not load file or assembly"

@@ -87,7 +87,7 @@ def alternatives(pattern: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern rule's expression, applied to lower-case text."""
-    return re.compile(pattern)
+    return re.compile(pattern, re.MULTILINE)
 
 
 def matches_name(pattern: str, qualified_name: str) -> bool:

@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-about-data",
         Sign.PHRASE,
-        "duplicate key | duplicate entry | duplicatekey | e11000 | unique constraint | uniqueviolation | violates unique | violates foreign key"
+        "duplicate key | duplicate entry | duplicatekey | e11000 | unique constraint | uniqueviolation | violates unique | unique-constraint | eindeutigkeit | violates foreign key"
         " | foreign key constraint | foreignkeyviolation | violates not-null | not null violation | not null constraint | notnullviolation"
         " | null value in column | violates check constraint | check constraint | exclusion constraint | integrity constraint | constraint failed"
         " | value too long | data too long | stringdatarighttruncation | data truncated | data truncation | out of range value"

@@ -57,6 +57,13 @@ RULES: tuple[Rule, ...] = (
         "this job's input is too big",
     ),
     Rule(
+        "document-library",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\b(?:pypdf2?|pdfminer|pdfrw|pdfplumber|pikepdf|pymupdf|fitz|docx|openpyxl|xlrd|pptx|zipfile|tarfile|lxml|bs4|pil|yaml|csv|jsonschema|pydantic\w*|json|tomllib|tarfile|zlib|gzip)\.[\w.]*",
+        _LOGICAL,
+        "a library that reads documents refuses this one",
+    ),
+    Rule(
         "input-address",
         Sign.PHRASE,
         "invalid url | invalid uri | malformed url | malformed uri | url is not valid | not a valid url | unsupported protocol | unsupported url | no scheme supplied | no schema supplied | no host supplied | no host specified"

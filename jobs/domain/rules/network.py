@@ -19,6 +19,13 @@ _OWN = (
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "fetch-failed",
+        Sign.PATTERN,
+        r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
+        _TRANSIENT,
+        "the network between failed; a fetch says so by a TypeError",
+    ),
+    Rule(
         "own-service-network",
         Sign.CLUES,
         rf"\A(?=[\s\S]*?(?:{_TROUBLE}))(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?net::err)",

@@ -147,7 +147,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "store-setting",
         Sign.PHRASE,
-        "nosuchbucket | specified bucket does not exist | bucket does not exist | bucket not found | the specified bucket | permanentredirect"
+        "nosuchbucket | operation: moved permanently | (notimplemented) when calling | specified bucket does not exist | bucket does not exist | bucket not found | the specified bucket | permanentredirect"
         " | must be addressed using the specified endpoint | bucket you are attempting to access | invalidbucketname | illegallocationconstraint"
         " | containernotfound | specified container does not exist | missing region in config | region is missing | must specify a region"
         " | specify a region | could not connect to the endpoint url * region | invalid endpoint | resourcenotfoundexception"
