@@ -71,7 +71,7 @@ def classify(sign: FailureSign, rules: Sequence[Rule] = BUILT_IN) -> Classificat
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sign, read once for all rules. Everything is lower case and bounded."""
+    """A sign, read once for all rules, bounded. All but `whole` is in lower case."""
 
     said: str
     whole: str
@@ -93,7 +93,7 @@ def read(sign: FailureSign) -> Evidence:
     first = exceptions[0].rpartition(".")[2] if exceptions else ""
     return Evidence(
         said=said,
-        whole=f"{header}{first}: {message.lower()}",
+        whole=f"{header}{first}: {message}",
         clues=header + said,
         exceptions=exceptions,
         codes=codes,

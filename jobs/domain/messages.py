@@ -33,7 +33,7 @@ PATH = re.compile(
     r"(?<![\w/.<])(?:[A-Za-z]:\\[^\s\"'<>|:*?,;]{1,1000}|(?:~|\.{1,2}|@[\w.-]{1,60})?/(?!/)[^\s\"'<>|:,;()\[\]{}`]{1,1000})"
 )
 # A quote opens after a non-letter and closes before one, so that the apostrophe of "can't" opens nothing.
-_QUOTED = re.compile(r"""(?<![\w\\])(\\?["'`])(?=\S)([^\n"'`]{1,300}?)\1(?!\w)|[«“‘]([^\n»”’]{1,300})[»”’]""")
+_QUOTED = re.compile(r"""(?<![\w\\])(\\?["'`])(?=\S)([^\n"'`]{1,300}?)\1(?!\w)|[«»„“‘‚]([^\n«»„“”‘’‚]{1,300})[«»“”’]""")
 # What comes before a quote that holds what was *said* (a JSON message, an exception's repr), not a name or a value.
 _SAYING = re.compile(
     r"""(?:(?:message|msg|error|errors|reason|detail|details|description|cause|causes|code|type|status|exception|title_error)

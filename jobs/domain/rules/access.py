@@ -27,10 +27,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "environment-variable-name",
         Sign.PATTERN,
-        r"^keyerror: [\"'][a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6}[\"']$(?<=key[\"']|url[\"']|ken[\"']|ret[\"']|ost[\"']|ord[\"'])"
-        r"|\b[a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){0,6}_(?:key|url|uri|token|secret|host|port|password|bucket|region|endpoint|dsn|id|path|dir)"
-        r"[\"'`]?\s+(?:is|was|env|environment)?\s?(?:not set|not defined|unset|undefined|missing|is required|required|must be set|must be provided|not provided)"
-        r"|(?:missing|set|define|provide|configure|require[sd]?|no)[: ]{1,2}(?:the )?[\"'`]?[a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){0,6}_(?:key|url|uri|token|secret|password|dsn)\b",
+        r"^keyerror: [\"'](?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})[\"']$"
+        r"|(?-i:\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b)[\"'`]?:?\s{1,3}(?:env\w{0,10}\s)?(?:is|was|must|has)?\s?"
+        r"(?:not (?:set|defined|found|provided|configured|specified)|unset|undefined|missing|empty|required|be set|be provided|be defined|be configured|not been set)"
+        r"|\b(?:missing|undefined|unset|define|provide|specify|configure|required?|requires|please set|set the|set a|empty|without|no|need|needs)\b[^\n.]{0,40}"
+        r"(?-i:\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){0,6}_(?:KEY|URL|URI|TOKEN|SECRET|PASSWORD|DSN|HOST|ENDPOINT|BUCKET|REGION|ID|PATH|DIR|PORT|USER|CREDENTIALS)\b)",
         _FATAL,
         "a variable of ours is missing",
     ),
@@ -113,6 +114,20 @@ RULES: tuple[Rule, ...] = (
         " | invalid proxy | unsupported proxy | proxy url | proxy scheme | unable to parse proxy | missing dependencies for socks",
         _FATAL,
         "our proxy setting or its credentials are wrong",
+    ),
+    Rule(
+        "mail-recipient",
+        Sign.PHRASE,
+        "mailbox unavailable | user unknown | unknown user | no such user here | no such recipient | recipient address rejected | invalid recipient | recipients were rejected | recipients refused | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
+        _LOGICAL,
+        "the recipient does not take this mail",
+    ),
+    Rule(
+        "broker-setting",
+        Sign.PHRASE,
+        "inequivalent arg | precondition_failed | no exchange | no queue * in vhost | access to vhost * refused | topic_authorization_failed | unknown_topic_or_partition",
+        _FATAL,
+        "our broker is set up otherwise than our code expects",
     ),
     Rule(
         "mail-setting",

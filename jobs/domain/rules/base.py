@@ -86,8 +86,8 @@ def alternatives(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern rule's expression, applied to lower-case text."""
-    return re.compile(pattern, re.MULTILINE)
+    """A pattern rule's expression; case counts only inside `(?-i:…)`."""
+    return re.compile(pattern, re.MULTILINE | re.IGNORECASE)
 
 
 def matches_name(pattern: str, qualified_name: str) -> bool:

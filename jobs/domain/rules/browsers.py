@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         " | cannot navigate to invalid url | protocol error (page.navigate): cannot navigate | download is starting | redirected you too many times | strict mode violation | not a valid selector"
         " | is not a valid xpath | invalid selector | unexpected token * while parsing * selector | unknown engine | no node found for selector | no such element"
         " | unable to locate element | element not found | element not interactable | element is not attached | element click intercepted | not clickable | no element found | is not an element"
-        " | evaluation failed | referenceerror | javascript error | failed to find element | did not match any elements | element is not visible | element is outside of the viewport | node is either not"
+        " | evaluation failed | referenceerror | javascript error | failed to find element | did not match any elements | element * is not visible | element is not visible | element is outside of the viewport | node is either not"
         " | cookie should have | invalid cookie | unknown device | page is password protected | requires login | login required | captcha | challenge page | bot detection | access to this page has been denied"
         " | just a moment... | attention required | robots.txt | disallowed by robots | blocked by the site | geo-restricted | target blocks | anti-bot | are you a robot | enable javascript and cookies"
         " | unsupported protocol scheme | failed to load page: invalid",

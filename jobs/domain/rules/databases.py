@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
         " | noreplicas | noscript | busy redis is busy | maxretriesperrequesterror | max retries per request"
         " | reached the max retries per request | redis connection | redis is not | connecting to redis | connect to redis | stream isn't writeable"
         " | all sentinels are unreachable | no master found | read only replica | read-only replica | read only slave | command timed out | error while reading from"
-        " | connection_forced | connection forced | channel closed | amqp connection | amqpconnectionerror | broker: | broker not available | broker may not be available"
+        " | connection_forced | connection forced | channel closed | amqp connection | amqpconnectionerror | broker: | broker connection | broker unreachable | connection to broker | broker not available | broker may not be available"
         " | leader_not_available | leader not available | not_leader | brokers are down | all brokers | nobrokersavailable | memory alarm"
         " | circuit_breaking_exception | es_rejected_execution | cluster_block_exception | flood-stage | flood stage | no living connections"
         " | master_not_discovered | all shards failed | no shard available | no node available | nodenotavailable | noshardavailable | data too large, data for"

@@ -60,7 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "target-network",
         Sign.PHRASE,
-        "timed out | timedout | timeout | time-out | time out | deadline exceeded | deadline_exceeded | took too long | etimedout | esockettimedout | econnaborted | econnreset | connection reset | reset by peer | connection was reset | socket hang up | enotfound | eai_again | eai_fail"
+        "time limit | ran longer than | run too long | ran too long | timed out | timedout | timeout | time-out | time out | deadline exceeded | deadline_exceeded | took too long | etimedout | esockettimedout | econnaborted | econnreset | connection reset | reset by peer | connection was reset | socket hang up | enotfound | eai_again | eai_fail"
         " | getaddrinfo | name resolution | name or service not known | nodename nor servname | could not resolve | couldn't resolve | failed to resolve | cannot resolve | no address associated | nxdomain | servfail | no such host | unknownhost | unknown host | host not found | host is unreachable | ehostunreach"
         " | no route to host | enetunreach | network is unreachable | network unreachable | enetdown | network error | network_error | networkerror | network request failed | network connection | ehostdown | host is down | epipe | broken pipe | fetch failed | failed to fetch | fetch error | other side closed | und_err"
         " | connection closed | connection was closed | connection is closed | connection lost | connection aborted | connection error | connection broken | connection dropped | connection failed | connection unexpectedly closed | connection timed | closed the connection | closed unexpectedly | remote end closed | remotedisconnected | peer closed"
