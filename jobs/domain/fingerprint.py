@@ -59,7 +59,7 @@ _PREFIXED = re.compile(
     r"[-_](?=[A-Za-z_-]{0,60}[\dA-Z])[A-Za-z0-9_-]{2,200}(?![\w>])|\b(?:org|req|proj|acct|cus|sk|pk|chatcmpl|asst)[-_][A-Za-z0-9]{6,200}\b"
 )
 _VERSION = re.compile(r"\bv?\d{1,9}(?:\.\d{1,9}){2,5}(?:[-+.][\w.-]{1,40})?")
-_REPEATED = re.compile(r"(<(?:n|q|path|url|host|time|email)>)(?:[\s,;x×/|:-]{1,3}(?:and\s)?\1)+")
+_REPEATED = re.compile(r"(<(?:n|q|path|url|host|time|email)>)(?:[\s,;x×/|:-]{0,3}(?:and\s)?\1)+")
 _SPACE = re.compile(r"[\s\u00a0]+")
 
 

@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
         " | connection to database | database connection | db connection | database server | cannot connect to database | failed to connect to the database"
         " | database unavailable | database is unavailable | database is shutting down | could not fork new process | out of shared memory"
         " | could not extend file | could not write to file | could not write block | could not resize shared memory | could not read block"
-        " | no space left on device | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
+        " | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
         " | invalid page in block | missing chunk number | max_locks_per_transaction | recovery mode | hot standby | conflict with recovery"
         " | read-only transaction | not primary | notprimary | node is recovering | primary stepped down | no primary | no replica set members"
         " | server selection | serverselectiontimeout | mongoserverselection | mongonetworkerror | topology was destroyed | topology is closed"

@@ -53,7 +53,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "address-not-resolved-bare",
         Sign.PATTERN,
-        r"^\W{0,3}(?:[\w.]{1,60}(?:error|exception): )?(?:\[errno -?\d{1,3}\] )?(?:getaddrinfo:? ?)?(?:name or service not known|nodename nor servname provided, or not known|getaddrinfo failed)\W{0,3}$",
+        r"\Aexceptions:(?![^\n]*(?:httpx|httpcore|aiohttp|requests|urllib|curl|scrapy|axios|undici|fetch|playwright))[^\n]*\n\W{0,3}(?:[\w.]{1,60}(?:error|exception): )?(?:\[errno -?\d{1,3}\] )?(?:getaddrinfo:? ?)?(?:name or service not known|nodename nor servname provided, or not known|getaddrinfo failed)\W{0,3}$",
         _INFRASTRUCTURE,
         "a name without a target: one of our own services does not resolve",
     ),
