@@ -14,7 +14,7 @@ from jobs.domain.failures import FailureType
 from jobs.domain.messages import EMAIL, PATH, bounded, message_text, without_quotes
 from jobs.domain.rules import BUILT_IN, Rule, Sign
 from jobs.domain.rules.base import alternatives, compiled, contains_phrase, matches_name, matches_status, phrases
-from jobs.domain.rules.exceptions import MISTAKES
+from jobs.domain.rules.exceptions import GENERIC
 from jobs.domain.statuses import find_status
 
 _ERROR_NAME = re.compile(
@@ -85,8 +85,9 @@ def read(sign: FailureSign) -> Evidence:
     """Prepare a sign for the rules: see `FailureSign` for what it may hold."""
     message = message_text(sign.message)
     names = (*sign.exceptions, *(match[1] for match in _ERROR_NAME.finditer(message[:4_000])))
-    exceptions = tuple(dict.fromkeys(name[:200].lower() for name in names[:60]))
-    codes = frozenset(code[:80].lower() for code in (*sign.codes[:20], *_codes(message)))
+    exceptions = tuple(dict.fromkeys(_dotted(name) for name in names[:60]))
+    simple = (name.rpartition(".")[2] for name in exceptions)  # some libraries name their classes by the code
+    codes = frozenset(code[:80].lower() for code in (*sign.codes[:20], *_codes(message), *simple))
     status = next((status for status in sign.statuses if 400 <= status <= 599), None)
     said = what_is_said(message)
     header = f"exceptions:{' '.join(exceptions)} status:{status} codes:{' '.join(sorted(codes))[:500]}\n"
@@ -127,13 +128,19 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
             return status is not None and any(matches_status(p, status) for p in alternatives(rule.pattern))
 
 
+_GENERIC = frozenset(rule.id for rule in GENERIC)
 _SURENESS = {Sign.PHRASE: 0, Sign.PATTERN: 0, Sign.CLUES: 0, Sign.CODE: 1, Sign.EXCEPTION: 2, Sign.STATUS: 3, Sign.WORD: 5}
 
 
 @lru_cache(maxsize=32)
 def by_sureness(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """The rules in the order in which they are asked; their own order is kept within a kind of sign."""
-    return tuple(sorted(rules, key=lambda rule: 4 if rule.id == MISTAKES.id else _SURENESS[rule.sign]))
+    return tuple(sorted(rules, key=lambda rule: 4 if rule.id in _GENERIC else _SURENESS[rule.sign]))
+
+
+def _dotted(name: str) -> str:
+    """A class name of any language as Python writes it: `PG::Error`, `Guzzle\\Exception`, `*net.OpError`."""
+    return name[:200].replace("::", ".").replace("\\", ".").replace("/", ".").strip("*. ").lower()
 
 
 def _status_text(message: str) -> str:

@@ -5,10 +5,11 @@ from jobs.domain.rules.base import Rule, Sign
 
 #: Reasons go from the most particular to the most general. Within a kind of sign the first rule that matches wins.
 BUILT_IN: tuple[Rule, ...] = (
+    *platform.RULES,
     *providers.RULES,
     *databases.RULES,
     *access.RULES,
-    *platform.RULES,
+    *platform.SERVICES,
     *browsers.RULES,
     *inputs.RULES,
     *network.RULES,

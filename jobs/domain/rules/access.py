@@ -48,6 +48,23 @@ RULES: tuple[Rule, ...] = (
         "our configuration is wrong",
     ),
     Rule(
+        "own-thing-missing",
+        Sign.CLUES,
+        r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)?|settings?|profile|environment|variable|librar(?:y|ies)|binary|executable|program|plugin|driver|fonts?|certificate file|key file|"
+        r"private key|public key|license|interpreter|codec|webhook secret|feature)\b[^\n.]{0,30}\b(?:not found|could not be found|cannot be found|is missing|are missing|missing|not installed|is not available|"
+        r"does not exist|is not set|not set|unset|undefined|is empty|not loaded|not enabled)",
+        _FATAL,
+        "something of our configuration or image is missing",
+    ),
+    Rule(
+        "image",
+        Sign.PHRASE,
+        "imagepullbackoff | errimagepull | manifest unknown | pull access denied | createcontainerconfigerror | oci runtime | not allowed by the security policy | err_ossl_evp_unsupported | digital envelope routines | connect to display | unsupported version"
+        " | incompatible version | version mismatch | requires python | requires node | unsupported node",
+        _FATAL,
+        "our image or its versions are wrong",
+    ),
+    Rule(
         "program-missing",
         Sign.PHRASE,
         "executable doesn't exist | make sure you have * installed | is installed correctly | executable file not found | executable not found | executable path | command not found | could not find chrome"

@@ -9,7 +9,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-access",
         Sign.PHRASE,
-        "password authentication failed | no password supplied | no pg_hba.conf entry | authentication failed against the database"
+        "requested by the login | the login failed | password authentication failed | no password supplied | no pg_hba.conf entry | authentication failed against the database"
         " | access denied for user | bad auth | auth failed | scram * authentication | noauth | wrongpass | noperm | auth error"
         " | client sent auth | authentication required | login failed for user | access_refused | username-password pair"
         " | invalid username-password | role * does not exist | role * is not permitted"
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-about-data",
         Sign.PHRASE,
-        "duplicate key | duplicate entry | duplicatekey | e11000 | unique constraint | uniqueviolation | violates unique | unique-constraint | eindeutigkeit | violates foreign key"
+        "would be truncated | cannot insert the value null | conversion failed when converting | arithmetic overflow | violation of unique | violation of primary | conditionalcheckfailed | duplicate key | duplicate entry | duplicatekey | e11000 | unique constraint | uniqueviolation | violates unique | unique-constraint | eindeutigkeit | violates foreign key"
         " | foreign key constraint | foreignkeyviolation | violates not-null | not null violation | not null constraint | notnullviolation"
         " | null value in column | violates check constraint | check constraint | exclusion constraint | integrity constraint | constraint failed"
         " | value too long | data too long | stringdatarighttruncation | data truncated | data truncation | out of range value"
@@ -113,7 +113,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-down",
         Sign.PHRASE,
-        "terminating connection | the database system is | database system is starting up | database system is shutting down"
+        "could not connect to server | ora-125 | ora-03113 | ora-03114 | listener does not currently know | terminating connection | the database system is | database system is starting up | database system is shutting down"
         " | database system is in recovery | server closed the connection | connection to server | server terminated | consuming input failed"
         " | connection already closed | cursor already closed | connection has been closed * database | connection not open"
         " | can't reach database | could not connect to database | can't connect to mysql | can't connect to local mysql | lost connection to mysql"

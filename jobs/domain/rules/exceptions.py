@@ -22,11 +22,11 @@ RULES: tuple[Rule, ...] = (
     Rule("exception-connection", Sign.EXCEPTION, "ConnectionError", _TRANSIENT, "the network between failed"),
 )  # fmt: skip
 
-#: Asked only after the status: classes that say little more than that this input led to a mistake.
-MISTAKES = Rule(
-    "exception-mistake",
-    Sign.EXCEPTION,
-    "KeyError | IndexError | LookupError | TypeError | ValueError | AttributeError | AssertionError | NotImplementedError | RecursionError | ArithmeticError | ZeroDivisionError | OverflowError | NameError | ReferenceError | RangeError | FileNotFoundError | NotADirectoryError | IsADirectoryError | FileExistsError | EOFError | StopIteration | ArgumentError | ArgumentException | IllegalArgumentException | NullPointerException | IllegalStateException | ClassCastException | NumberFormatException | IndexOutOfBoundsException | InvalidOperationException | NullReferenceException | SyntaxError | EvalError | URIError",
-    _LOGICAL,
-    "this input leads to a mistake; the same input does so again",
+#: Asked only after the status: names that lean one way, and classes that any mistake on this input can raise.
+GENERIC: tuple[Rule, ...] = (
+    Rule("exception-sounds-fatal", Sign.EXCEPTION, "*Credential* | *Config* | *Configuration* | *Permission* | *License* | *Import* | *Dependency* | *NotInstalled* | *PendingMigration* | *ProfileNotFound* | *Unauthenticated* | *Secret*", _FATAL, "the class names our configuration or account"),
+    Rule("exception-sounds-ours", Sign.EXCEPTION, "*OutOfMemory* | *Pool* | *Database* | *SQL* | *Sql* | PG.* | *.PG.* | *Redis* | *Mongo* | *Postgres* | *MySQL* | *Disk* | *Killed* | *Crash* | *Worker* | *Broker* | *Amqp* | *Kafka*", _INFRASTRUCTURE, "the class names something that we run"),
+    Rule("exception-sounds-passing", Sign.EXCEPTION, "*Timeout* | *TimedOut* | *Connection* | *Connect* | *Network* | *Unavailable* | *Throttl* | *RateLimit* | *Overload* | *Retry* | *DNS* | *Socket* | *Disconnected* | *Transient* | *Temporary* | *Interrupted* | *Aborted*", _TRANSIENT, "the class names the network or another party"),
+    Rule("exception-sounds-refused", Sign.EXCEPTION, "*NotFound* | *Invalid* | *Unsupported* | *Parse* | *Parsing* | *Format* | *Syntax* | *Validation* | *Malformed* | *Corrupt* | *TooLarge* | *TooBig* | *TooLong* | *Decode* | *Decoding* | *Encode* | *Encoding* | *Conversion* | *Encrypted* | *Policy* | *BadRequest* | *Unprocessable* | *NoMethod* | *AlreadyExists* | *Conflict* | *Duplicate* | *Rejected* | *Document*", _LOGICAL, "the class says that this input is refused"),
+    Rule("exception-mistake", Sign.EXCEPTION, "KeyError | IndexError | LookupError | TypeError | ValueError | AttributeError | AssertionError | NotImplementedError | RecursionError | ArithmeticError | ZeroDivisionError | OverflowError | NameError | ReferenceError | RangeError | FileNotFoundError | NotADirectoryError | IsADirectoryError | FileExistsError | EOFError | StopIteration | ArgumentError | ArgumentException | IllegalArgumentException | NullPointerException | IllegalStateException | ClassCastException | NumberFormatException | IndexOutOfBoundsException | InvalidOperationException | NullReferenceException | SyntaxError | EvalError | URIError", _LOGICAL, "this input leads to a mistake; the same input does so again"),
 )  # fmt: skip

@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "document-unreadable",
         Sign.PHRASE,
-        "eof marker | startxref | xref | not a pdf | invalid pdf | pdf header | no /root object | pdf syntax | pdfsyntax | pdf is encrypted | encrypted pdf | file has not been decrypted | has been encrypted"
+        "could not be loaded | could not load document | cannot load document | failed to load document | zip bomb | encrypteddocument | conversion failed | no decode delegate | unable to open image | eof marker | startxref | xref | not a pdf | invalid pdf | pdf header | no /root object | pdf syntax | pdfsyntax | pdf is encrypted | encrypted pdf | file has not been decrypted | has been encrypted"
         " | document is encrypted | password protected | password-protected | incorrect password | wrong password | password required | no password given | password is incorrect | password for * incorrect | encryption handler | damaged | broken document | cannot open broken | not a zip file"
         " | bad magic number | bad crc | invalid zip | end of central directory | corrupt zip | corrupt | corrupted | truncated | unexpected end of file | unexpected end of data | unexpected end of stream"
         " | unexpected end of archive | premature end of file | premature eof | premature end of jpeg | not a gzip | incorrect header check | invalid block type | invalid stored block | invalid distance | compressed data ended | unknown compression | invalid magic"
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "input-code-mistake",
         Sign.PHRASE,
-        "cannot read properties of | cannot read property | is not a function | is not iterable | object has no attribute | not subscriptable | unsupported operand | unhashable | list index out of range | missing 1 required positional | not enough values to unpack"
+        "undefined method | undefined local variable | undefined index | undefined variable | undefined array key | call to a member function | call to undefined | object reference not set | nil pointer | null pointer | cannot be cast to | invalid memory address | cannot pickle | can't pickle | cannot read properties of | cannot read property | is not a function | is not iterable | object has no attribute | not subscriptable | unsupported operand | unhashable | list index out of range | missing 1 required positional | not enough values to unpack"
         " | could not convert string | invalid literal for | not json serializable | converting circular structure | string indices must be | maximum call stack size",
         _LOGICAL,
         "this input leads to a mistake; the same input does so again",

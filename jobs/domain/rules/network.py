@@ -13,7 +13,7 @@ _TROUBLE = (
     "error connecting|could not translate host|unavailable|is not running|is down|refused"
 )
 _OWN = (
-    r"\b(?:redis|ioredis|replyerror|postgres\w*|psycopg\w*|asyncpg|pgbouncer|mysql\w*|mariadb|pymysql|mongo\w*|rabbitmq|amqp|pika|kafka|memcached?|elasticsearch|opensearch|clickhouse|minio|sqlalchemy|"
+    r"\b(?:redis|pg::\w+|activerecord|sqlclient|oracledb|cx_oracle|pymssql|odbc|mongoose|couchdb|dynamodb|libpq|unable to connect to the database|ioredis|replyerror|postgres\w*|psycopg\w*|asyncpg|pgbouncer|mysql\w*|mariadb|pymysql|mongo\w*|rabbitmq|amqp|pika|kafka|memcached?|elasticsearch|opensearch|clickhouse|minio|sqlalchemy|"
     r"prisma\w*|sequelize\w*|typeorm|knex|hikari\w*|jdbc|celery|kombu|bullmq|cassandra|neo4j|etcd|zookeeper|vault|qdrant|milvus|weaviate|database|chromedriver|browserless|object store)\b|django\.db"
 )
 
@@ -40,9 +40,16 @@ RULES: tuple[Rule, ...] = (
         "the target refuses connections for now",
     ),
     Rule(
+        "own-service-refuses-connection",
+        Sign.CLUES,
+        r"\b(?:econnrefused|connection refused|actively refused)",
+        _INFRASTRUCTURE,
+        "a connection was refused, and not by a target",
+    ),
+    Rule(
         "certificate",
         Sign.PHRASE,
-        "certificate verify failed | certificate_verify_failed | ssl certificate problem | unable to verify the first certificate | unable_to_verify_leaf_signature | self signed certificate | self-signed certificate"
+        "certificate verify failed | certificate is invalid | remote certificate | invalid certificate | certificate chain | untrusted root | trust anchor | certificate has been revoked | certificate validation | certificate error | certificate_verify_failed | ssl certificate problem | unable to verify the first certificate | unable_to_verify_leaf_signature | self signed certificate | self-signed certificate"
         " | depth_zero_self_signed_cert | certificate has expired | cert_has_expired | certificate is not valid | certificate is not trusted | certificate expired | certificate signed by unknown authority | certificate is valid for | x509: | err_tls_cert_altname | altnames"
         " | unable to get local issuer | unable to get issuer | hostname mismatch | doesn't match | hostname/ip does not match | no alternative certificate subject | pkix path | certpath | certificateexception | bad certificate | certificate unknown | unknown ca | certificate revoked"
         " | wrong version number | wrong_version_number | unsupported protocol | unsupported_protocol | handshake failure | handshake_failure | sslv3 alert | tlsv1 alert | tlsv1 unrecognized | unrecognized_name | unrecognized name | protocol version | no cipher | dh key too small | dh_key_too_small | ca md too weak"
@@ -60,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "target-network",
         Sign.PHRASE,
-        "time limit | ran longer than | run too long | ran too long | timed out | timedout | timeout | time-out | time out | deadline exceeded | deadline_exceeded | took too long | etimedout | esockettimedout | econnaborted | econnreset | connection reset | reset by peer | connection was reset | socket hang up | enotfound | eai_again | eai_fail"
+        "time limit | maximum runtime | max runtime | maximum run time | maximum execution time | active longer than | execution timed out | ran longer than | run too long | ran too long | timed out | timedout | timeout | time-out | time out | deadline exceeded | deadline_exceeded | took too long | etimedout | esockettimedout | econnaborted | econnreset | connection reset | reset by peer | connection was reset | socket hang up | enotfound | eai_again | eai_fail"
         " | getaddrinfo | name resolution | name or service not known | nodename nor servname | could not resolve | couldn't resolve | failed to resolve | cannot resolve | no address associated | nxdomain | servfail | no such host | unknownhost | unknown host | host not found | host is unreachable | ehostunreach"
         " | no route to host | enetunreach | network is unreachable | network unreachable | enetdown | network error | network_error | networkerror | network request failed | network connection | ehostdown | host is down | epipe | broken pipe | fetch failed | failed to fetch | fetch error | other side closed | und_err"
         " | connection closed | connection was closed | connection is closed | connection lost | connection aborted | connection error | connection broken | connection dropped | connection failed | connection unexpectedly closed | connection timed | closed the connection | closed unexpectedly | remote end closed | remotedisconnected | peer closed"

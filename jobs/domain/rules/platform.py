@@ -20,7 +20,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "disk",
         Sign.PHRASE,
-        "enospc | no space left | disk full | disk is full | disk quota exceeded | edquot | not enough space | not enough disk | insufficient disk | out of disk"
+        "enospc | no space left | is full | transaction log for database | unable to extend | text file busy | being used by another process | cache resources exhausted | disk full | disk is full | disk quota exceeded | edquot | not enough space | not enough disk | insufficient disk | out of disk"
         " | xminiostoragefull | storage backend has reached | minimum free drive | insufficientstorage | input/output error | i/o error | read-only filesystem error"
         " | stale file handle | stale nfs | estale | structure needs cleaning | transport endpoint is not connected | file watchers | inotify"
         " | there is not enough space on the disk | device or resource busy | ebusy | resource busy or locked | xminio",
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "handles",
         Sign.PHRASE,
-        "emfile | enfile | too many open files | too many files open | file table overflow | can't start new thread | cannot start new thread | resource temporarily unavailable"
+        "emfile | enfile | nodes are available: insufficient | insufficient cpu | node not ready | too many open files | too many files open | file table overflow | can't start new thread | cannot start new thread | resource temporarily unavailable"
         " | eagain | unable to fork | cannot fork | fork failed | retry: no child processes | pthread_create failed | process limit | too many processes | eaddrinuse"
         " | address already in use | address in use | eaddrnotavail | cannot assign requested address | no buffer space | enobufs"
         " | insufficient_resources | insufficient system resources | no more processes | uv_thread_create | /dev/shm | shared memory | semaphore",
@@ -40,7 +40,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "process-killed",
         Sign.PHRASE,
-        "worker lost | worker exited | worker died | worker terminated | worker process | worker was killed | worker crashed | workerlost | workerlosterror | work-horse | workhorse"
+        "worker lost | worker exited | probably died | has died | died unexpectedly | process died | bridge disposed | cannot schedule new futures | event loop is closed | interpreter shutdown | worker died | worker terminated | worker process | worker was killed | worker crashed | workerlost | workerlosterror | work-horse | workhorse"
         " | process was terminated | terminated abruptly | terminated unexpectedly | brokenprocesspool | process pool was | sigkill | sigsegv | sigabrt | sigbus | sigterm"
         " | signal 9 | signal 11 | signal 15 | signal: killed | signal: 9 | signal kill | exit code 137 | exit code 139 | exit code: 137 | exit code: 139 | exit code 143 | exit code 134"
         " | exit status 137 | exited with 137 | exited with code 137 | exited with code 139 | exited with code 143 | code: 137 | status 137 | exitcode: -9 | exit code -9 | exit code: -9"
@@ -67,6 +67,10 @@ RULES: tuple[Rule, ...] = (
         _INFRASTRUCTURE,
         "a clock of ours is wrong",
     ),
+)
+
+#: Asked after what says that an image or a setting is wrong.
+SERVICES: tuple[Rule, ...] = (
     Rule(
         "own-services",
         Sign.PHRASE,

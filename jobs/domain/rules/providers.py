@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-content-refused",
         Sign.PHRASE,
-        "content_filter | content filter | content management policy | content policy | content_policy_violation"
+        "contentpolicy | flagged as unsafe | content_filter | content filter | content management policy | content policy | content_policy_violation"
         " | responsibleaipolicyviolation | safety system | blocked due to safety | blocked by safety | finish reason safety"
         " | finishreason: safety | finish_reason: safety | prohibited_content | prohibited content | blockreason | block_reason"
         " | was blocked due to | violates our usage policies | flagged as potentially violating | moderation_blocked"
@@ -69,7 +69,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-bad-key",
         Sign.PHRASE,
-        "incorrect api key | invalid api key | invalid api-key | invalid_api_key | api key not valid | api_key_invalid | api key not found"
+        "not_authed | invalid_auth | token_revoked | account_inactive | missing_scope | provide an api key | provide your api key | incorrect api key | invalid api key | invalid api-key | invalid_api_key | api key not valid | api_key_invalid | api key not found"
         " | api key expired | api key has expired | invalid x-api-key | api key is invalid | api key is missing | missing api key"
         " | no api key | api key required | api_key client option must be set | apikey is required | api key must be"
         " | api key is not set | api key is required | api key was not | invalid authentication | authentication_error"
@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
         " | model not found | model is not found | model * does not exist | model * not found | model does not exist | model * not available"
         " | model * is not supported | model * not supported | model * deprecated | model * decommissioned | model_decommissioned"
         " | model * has been retired | model * been shut down | model is not available | invalid model | not a valid model | not a chat model"
-        " | models/ * not found | access to model | access to the model | have access to the model | access to this model"
+        " | models/ * not found | access to model | access to the model | have access to the model | gated repo | not allowed to use | is restricted | not in the authorized list | access to this model"
         " | on-demand throughput | model access is denied | model version of this model has reached | don't have access to the model"
         " | no endpoints found | provided model identifier is invalid | model identifier | inference profile"
         " | try pulling it first | publisher model | model not exist",
@@ -119,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-region-or-service",
         Sign.PHRASE,
-        "unsupported_country_region_territory | user location is not supported | country, region, or territory not supported"
+        "iam_permission_denied | permission * denied on resource | denied on resource | unsupported_country_region_territory | user location is not supported | country, region, or territory not supported"
         " | service_disabled | has not been used in project | api has not been enabled | it is disabled. enable it | api is not enabled"
         " | request had insufficient authentication scopes | insufficient_scope | access_token_scope_insufficient | insufficient permissions"
         " | missing scopes | you have insufficient permissions | requires * scope",
@@ -147,7 +147,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "store-setting",
         Sign.PHRASE,
-        "nosuchbucket | operation: moved permanently | (notimplemented) when calling | specified bucket does not exist | bucket does not exist | bucket not found | the specified bucket | permanentredirect"
+        "nosuchbucket | is in this region | use this region | wrong region | incorrect region | queuedoesnotexist | operation: moved permanently | (notimplemented) when calling | specified bucket does not exist | bucket does not exist | bucket not found | the specified bucket | permanentredirect"
         " | must be addressed using the specified endpoint | bucket you are attempting to access | invalidbucketname | illegallocationconstraint"
         " | containernotfound | specified container does not exist | missing region in config | region is missing | must specify a region"
         " | specify a region | could not connect to the endpoint url * region | invalid endpoint | resourcenotfoundexception"

@@ -2,7 +2,7 @@
 
 from jobs.domain.failures import FailureType
 from jobs.domain.rules.base import Rule, Sign
-from jobs.domain.rules.exceptions import MISTAKES
+from jobs.domain.rules.exceptions import GENERIC
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -11,7 +11,7 @@ RULES: tuple[Rule, ...] = (
     Rule("status-account", Sign.STATUS, "402 | 407", _FATAL, "payment or our proxy's credentials are missing"),
     Rule("status-wait", Sign.STATUS, "408 | 425 | 429 | 5xx", _TRANSIENT, "the other side failed for now, or asks us to wait"),
     Rule("status-refused", Sign.STATUS, "4xx", _LOGICAL, "the target refuses this request"),
-    MISTAKES,
+    *GENERIC,
     Rule("word-fatal", Sign.WORD, "master_enc_key | missing secret | invalid configuration", _FATAL, "names our configuration"),
     Rule(
         "word-infrastructure",
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
         "sounds like the network or another party",
     ),
     Rule("word-own-account", Sign.WORD, "api key | apikey | credential | billing | license | misconfig | certificate store", _FATAL, "names our account"),
-    Rule("word-own-service", Sign.WORD, "crash | killed | redis | postgres | deadlock | memory | disk", _INFRASTRUCTURE, "names something that we run"),
+    Rule("word-own-service", Sign.WORD, "died | unhealthy | shutting down | restarting | draining | exhausted | crash | killed | redis | postgres | deadlock | memory | disk", _INFRASTRUCTURE, "names something that we run"),
     Rule(
         "word-input-invalid",
         Sign.WORD,
@@ -56,7 +56,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "word-input",
         Sign.WORD,
-        "invalid | unsupported | cannot be | forbidden | denied | blocked | missing | not a | no such | illegal | wrong | unknown | unexpected | refused | rejected | exceed | expired",
+        "could not load | failed to load | unable to load | cannot load | unable to open | cannot open | could not open | failed to open | failed to read | cannot read | could not read | more than the allowed | more than allowed | above the limit | over the limit | too many | too few | too short | too small | certificate | invalid | unsupported | cannot be | forbidden | denied | blocked | missing | not a | no such | illegal | wrong | unknown | unexpected | refused | rejected | exceed | expired",
         _LOGICAL,
         "says that the input or the target is wrong",
     ),
