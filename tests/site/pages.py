@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def _robots(request: Any, site: "Site") -> None:
 
 def _urlset(urls: list[str]) -> bytes:
     entries = "".join(f"<url><loc>{url}</loc><lastmod>2026-01-01</lastmod></url>" for url in urls)
-    return f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()
+    return (
+        f'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()
+    )
 
 
 def _sitemap(request: Any, site: "Site") -> None:
@@ -115,7 +118,12 @@ def _sitemap_bomb(request: Any, site: "Site") -> None:
 
 def _sitemap_bomb_gz(request: Any, site: "Site") -> None:
     head = f"<urlset><url><loc>{site.url}/from-bomb</loc></url>".encode()
-    request.send(200, gzip.compress(head + b" " * 50_000_000, 9), "application/gzip")
+    request.send(200, gzip.compress(head, 1) + _packed_spaces(50_000_000), "application/gzip")
+
+
+@cache
+def _packed_spaces(count: int) -> bytes:
+    return gzip.compress(b"<title>Bomb</title>" + b" " * count, 6)
 
 
 def _chain(request: Any, site: "Site") -> None:
@@ -160,6 +168,7 @@ def _trickle(request: Any, site: "Site") -> None:
     request.send_header("Content-Type", "text/html")
     request.send_header("Content-Length", "1000000")
     request.end_headers()
+    request.wfile.flush()
     while not site.closed.wait(0.1):
         request.wfile.write(b"x")
         request.wfile.flush()
@@ -185,7 +194,9 @@ def _broken(request: Any, site: "Site") -> None:
 
 
 def _base(request: Any, site: "Site") -> None:
-    body = b'<base href="/elsewhere/"><title>Base</title><a href="here">x</a><link rel="canonical" href="/base/canonical">'
+    body = (
+        b'<base href="/elsewhere/"><title>Base</title><a href="here">x</a><link rel="canonical" href="/base/canonical">'
+    )
     request.send(200, body)
 
 
@@ -202,7 +213,7 @@ def _packed(request: Any, site: "Site") -> None:
 
 
 def _packed_bomb(request: Any, site: "Site") -> None:
-    request.send(200, gzip.compress(html("Bomb") + b" " * 100_000_000, 6), Content_Encoding="gzip")
+    request.send(200, _packed_spaces(100_000_000), Content_Encoding="gzip")
 
 
 def _bytes(content_type: str) -> Callable[[Any, "Site"], None]:

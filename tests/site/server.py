@@ -1,5 +1,6 @@
 """The server: counts who asked for what and when, and keeps no request open once the site is closed."""
 
+import ssl
 import threading
 import time
 from collections import Counter
@@ -55,6 +56,10 @@ class Site:
     ) -> None:
         self.close()
 
+    def wrap(self, context: ssl.SSLContext) -> None:
+        """From now on the site answers over TLS only."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+
     def close(self) -> None:
         self.closed.set()
         self._server.shutdown()
@@ -87,10 +92,14 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 65_536  # an answer leaves in one piece; in two it would wait for the client's delayed acknowledgement
     server: _Server
 
     def do_GET(self) -> None:
         site = self.server.site
+        if site.closed.is_set():  # a connection that was kept open ends like the site itself
+            self.close_connection = True
+            return
         site.hits.append(Hit(self.path, time.monotonic(), self.headers.get("User-Agent", "")))
         pages.answer(self, site)
 

@@ -123,9 +123,10 @@ class Fetcher:
         try:
             with self._client.stream("GET", url) as response:
                 return self._read(response, url, most_bytes, html_only)
-        except AddressRefused as error:
-            return Fetched(url, url, reason=str(error), cause=error)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (AddressRefused, httpx2.InvalidURL) as error:
+            unread = error if isinstance(error, AddressRefused) else AddressRefused(host(url), f"unreadable: {error}")
+            return Fetched(url, url, reason=str(unread), cause=unread)
+        except httpx2.HTTPError as error:
             return Fetched(url, url, reason=_words(error), cause=error)
         finally:
             self._pace.finished(host(url))

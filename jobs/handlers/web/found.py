@@ -74,7 +74,7 @@ class Found:
 
     def begin_sitemaps(self) -> None:
         """The sitemaps are read from the first one on, also when an earlier run was stopped in the middle of them."""
-        self.sources["start"] = 1
+        self.sources["start"], self.sources["sitemap"] = 1, 0
         self._sitemaps.clear()
 
     def add_sitemap(self, url: str, urls: int, *, cut: bool, reason: str | None) -> None:

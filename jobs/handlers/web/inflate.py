@@ -5,17 +5,23 @@ from collections.abc import Iterable, Iterator
 
 GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 65_536
+_ANY_HEADER = zlib.MAX_WBITS | 32
 
 
 def inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The unpacked bytes of a gzip or zlib stream, in pieces of at most 64 KiB. Raises `zlib.error` when it is
     broken."""
-    unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+    unpack = zlib.decompressobj(wbits=_ANY_HEADER)
     for chunk in chunks:
         data = chunk
-        while data and not unpack.eof:
+        while data:
+            if unpack.eof:
+                if not data.startswith(GZIP_MAGIC):
+                    return  # padding after the end, which everyone ignores
+                unpack = zlib.decompressobj(wbits=_ANY_HEADER)
             yield unpack.decompress(data, _STEP)
-            data = unpack.unconsumed_tail
+            data = unpack.unused_data if unpack.eof else unpack.unconsumed_tail
+    yield unpack.flush()
 
 
 def unpacked(body: bytes, most: int) -> tuple[bytes, bool]:

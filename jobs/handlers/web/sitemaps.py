@@ -19,7 +19,7 @@ _LOCATION = re.compile(
     r"<(?:(?!image:|video:)\w{1,20}:)?loc(?:\s[^<>]{0,200})?>(?:\s{0,99}<!\[CDATA\[)?([^<\]]{1,4096})", re.IGNORECASE
 )
 _INDEX = re.compile(r"<(?:\w{1,20}:)?sitemapindex[\s>]", re.IGNORECASE)
-_LINE = re.compile(r"^\s{0,99}(https?://\S{1,2048})\s{0,99}$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]{0,9}(https?://\S{1,2048})[ \t\r]{0,9}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

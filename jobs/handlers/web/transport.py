@@ -11,6 +11,8 @@ import httpx2
 from jobs.handlers.web.guard import Guard
 from jobs.handlers.web.network import GuardedBackend, Patience
 
+KEEPALIVE_SECONDS = 30.0
+
 
 class GuardedTransport(httpx2.HTTPTransport):
     """httpx's transport over a pool whose connections the guard opened."""
@@ -23,7 +25,7 @@ class GuardedTransport(httpx2.HTTPTransport):
             ssl_context=ssl_context or ssl.create_default_context(),
             max_connections=4,
             max_keepalive_connections=4,
-            keepalive_expiry=30.0,
+            keepalive_expiry=KEEPALIVE_SECONDS,
             network_backend=GuardedBackend(guard, patience),
         )
 

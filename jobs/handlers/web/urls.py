@@ -13,6 +13,7 @@ _TRACKING = re.compile(
     r"oly_enc_id|srsltid|ttclid|twclid|vero_id|wbraid|wickedid|yclid|_ga|_gl|_hsenc|_hsmi|_openstat)",
     re.IGNORECASE,
 )
+_HOST = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]{2,45}(?:%25[a-z0-9._-]{1,40})?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -31,7 +32,8 @@ def canonical(url: str) -> str | None:
             return None
         tidy = urlsplit(url_normalize(urlunsplit(parts._replace(query="", fragment=""))) or "")
         found = urlunsplit((tidy.scheme, tidy.netloc, tidy.path or "/", _query(parts.query), ""))
-        _port = urlsplit(found).port
+        if not _HOST.fullmatch(urlsplit(found).hostname or "") or not _is_port(urlsplit(found).port):
+            return None
     except ValueError:  # UnicodeError, from names that IDNA refuses, is one too
         return None
     return found if len(found) <= MAX_URL_CHARS and found.isascii() else None
@@ -63,6 +65,10 @@ def site(url: str) -> tuple[str, int | None]:
     parts = urlsplit(url)
     port = None if parts.port == _DEFAULT_PORTS.get(parts.scheme) else parts.port
     return (parts.hostname or "").removeprefix("www."), port
+
+
+def _is_port(port: int | None) -> bool:
+    return port is None or port > 0
 
 
 def _query(query: str) -> str:
