@@ -50,8 +50,8 @@ class Found:
             "sources": dict(self.sources),
             "linksNotFollowed": dict(self._skipped),
             "dead": list(self.dead),
-            "sitemaps": self._sitemaps,
-            "failed": self._failed,
+            "sitemaps": list(self._sitemaps),  # copies: what is stored may be written later, while this goes on
+            "failed": list(self._failed),
         }
 
     def add(self, visit: Visit) -> None:

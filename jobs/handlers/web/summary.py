@@ -56,8 +56,8 @@ class Summary:
             "cut": self.cut,
             "sitemapsRead": self.sitemaps_read,
             "seconds": round(self._seconds()),
-            "listed": self._listed,
-            "failed": self._failed,
+            "listed": list(self._listed),  # copies: what is stored may be written later, while this goes on
+            "failed": list(self._failed),
             **{key: dict(counter) for counter, key in self._counters()},
         }
 

@@ -91,9 +91,11 @@ class Walk:
             self._tally.skip(why)
             self._frontier.settle(entry)
             return None
-        fetched = self._site.fetch_page(url, self._frontier.was_visited)
         if url == self._site.config.url:
+            fetched = self._site.fetch_page(url, lambda _target: False)  # its links are needed, wherever it leads
             _check_start_page(fetched)
+        else:
+            fetched = self._site.fetch_page(url, self._frontier.was_visited)
         return Visit(entry, fetched, self._read(fetched))
 
     def _read(self, fetched: Fetched) -> Page | None:
