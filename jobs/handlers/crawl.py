@@ -23,7 +23,7 @@ def run(job: JobContext) -> dict[str, Any]:
     """Config: `url`, `maxPages`, `maxDepth`, `delayMs`, `include`, `exclude`. The result counts pages by status and
     lists them. A page that fails is part of the result.
 
-    Raises `InvalidConfig`, `AddressRefused`, `RobotsRefused`; `SiteAnswered` or `SiteUnreachable` when there is no
+    Raises `InvalidJobInput`, `AddressNotAllowed`, `RobotsDisallow`; `SiteAnswered` or `NoAnswer` when there is no
     start page, or when the site is gone in the middle; `StopRun`, after a checkpoint.
     """
     return crawl(job, LIMITS)

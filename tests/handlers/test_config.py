@@ -6,7 +6,7 @@ import pytest
 
 from jobs.handlers import crawl, discover
 from jobs.handlers.web.config import parse
-from jobs.handlers.web.errors import InvalidConfig
+from jobs.handlers.web.errors import InvalidJobInput
 from tests.handlers.running import Run
 
 URL = "https://example.com/"
@@ -38,7 +38,7 @@ def test_defaults_are_those_of_the_contract() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("run", [crawl.run, discover.run])
 def test_a_bad_value_is_refused_and_its_key_named(run: Any, key: str, value: Any) -> None:
-    with pytest.raises(InvalidConfig) as refused:
+    with pytest.raises(InvalidJobInput) as refused:
         run(Run({"url": URL, key: value}).job)
     assert f"invalid input: {key}: " in str(refused.value)
     assert refused.value.key == key

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.handlers.crawl import crawl
-from jobs.handlers.web.errors import InvalidConfig, RobotsRefused, SiteAnswered, SiteUnreachable
+from jobs.handlers.web.errors import InvalidJobInput, NoAnswer, RobotsDisallow, SiteAnswered
 from jobs.handlers.web.limits import USER_AGENT, Limits
 from tests.handlers.running import Run
 from tests.site import SPECIALS, Site
@@ -152,7 +152,7 @@ def test_the_wait_that_a_busy_site_asks_for_is_kept(quick: Limits) -> None:
 def test_a_site_that_takes_no_connections_is_a_connection_error(quick: Limits) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        with pytest.raises(SiteUnreachable) as failed:
+        with pytest.raises(NoAnswer) as failed:
             crawl(Run({"url": f"http://127.0.0.1:{free.getsockname()[1]}/"}).job, quick)
     assert isinstance(failed.value, ConnectionError)
     assert "refused" not in str(failed.value).lower()  # that word is kept for services of our own
@@ -163,18 +163,18 @@ def test_a_name_that_does_not_resolve_is_a_connection_error(quick: Limits, monke
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr("jobs.handlers.web.guard.system_resolver", unknown)
-    with pytest.raises(SiteUnreachable, match="does not resolve"):
+    with pytest.raises(NoAnswer, match="does not resolve"):
         crawl(Run({"url": "http://nowhere.example/"}).job, quick)
 
 
 def test_a_start_page_that_leads_to_another_site_is_bad_input(quick: Limits) -> None:
-    with Site() as site, pytest.raises(InvalidConfig, match="elsewhere.example"):
+    with Site() as site, pytest.raises(InvalidJobInput, match="elsewhere.example"):
         run(site, quick, url=site.url + "/redirect/off-site")
 
 
 def test_robots_that_refuse_the_start_page_fail_the_job(quick: Limits) -> None:
     with Site(robots="User-agent: *\nDisallow: /") as site:
-        with pytest.raises(RobotsRefused, match="does not allow DetiqBot"):
+        with pytest.raises(RobotsDisallow, match="does not allow DetiqBot"):
             run(site, quick)
         assert set(site.counts) == {"/robots.txt"}
 
@@ -189,7 +189,7 @@ def test_robots_that_are_not_there_forbid_nothing(quick: Limits, status: int) ->
 @pytest.mark.parametrize("status", [500, 503, 429])
 def test_while_robots_cannot_be_read_nothing_is_fetched(quick: Limits, status: int) -> None:
     with Site(pages=2, robots_status=status) as site:
-        with pytest.raises(SiteAnswered, match=r"robots.txt answered") as failed:
+        with pytest.raises(SiteAnswered, match=r"rules for crawlers answered") as failed:
             run(site, quick)
         assert failed.value.status == status
         assert set(site.counts) == {"/robots.txt"}
@@ -200,9 +200,38 @@ def test_when_the_site_goes_away_the_job_fails_with_its_pages_still_waiting(quic
     with site:
         one = Run({"url": site.url, "delayMs": 0})
         one.recorder.on_checkpoint = lambda data: site.close() if len(one.recorder.checkpoints) == 2 else None
-        with pytest.raises(SiteUnreachable):
+        with pytest.raises(NoAnswer):
             crawl(one.job, quick)
     last = one.recorder.checkpoints[-1]
     assert len(last["visitedUrls"]) >= 20
     assert len(last["visitedUrls"]) + len(last["pendingQueue"]) >= 60
     assert last["detiq"]["failureCount"] == 0
+
+
+def test_failures_are_of_the_type_that_their_cause_deserves(quick: Limits) -> None:
+    """A target's trouble passes, a target's no does not, and neither reads like trouble of our own."""
+    assert failure_type({"url": "nonsense"}, quick) == "LOGICAL"
+    assert failure_type({"url": "http://10.0.0.1/"}, quick) == "LOGICAL"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        assert failure_type({"url": f"http://127.0.0.1:{free.getsockname()[1]}/"}, quick) == "TRANSIENT"
+    for options, path, expected in (
+        ({"start_status": 404}, "/", "LOGICAL"),
+        ({"start_status": 503}, "/", "TRANSIENT"),
+        ({"robots_status": 503}, "/", "TRANSIENT"),
+        ({"robots": "User-agent: *\nDisallow: /"}, "/", "LOGICAL"),
+        ({}, "/redirect/off-site", "LOGICAL"),
+        ({}, "/hang-up", "TRANSIENT"),
+        ({}, "/silent", "TRANSIENT"),
+        ({"busy_times": 9, "retry_after": "120"}, "/busy", "TRANSIENT"),
+    ):
+        with Site(**options) as site:
+            assert failure_type({"url": site.url + path}, quick) == expected, (options, path)
+
+
+def failure_type(config: dict[str, Any], limits: Limits) -> str:
+    classification = pytest.importorskip("jobs.domain.classification")
+    signs = pytest.importorskip("jobs.domain.signs")
+    with pytest.raises(Exception) as failed:  # noqa: B017, PT011 - which one is what is asked
+        crawl(Run({"delayMs": 0, **config}).job, limits)
+    return str(classification.classify(signs.sign_of(failed.value)).failure_type.value)

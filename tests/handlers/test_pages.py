@@ -70,7 +70,8 @@ def test_what_a_page_says() -> None:
         '<HTML LANG=de><head><base href="/b/"><TITLE>A &amp; B\n\x00 C</TITLE><meta name="Description" content="d&#x41;">'
         '<link rel="canonical" href="c"></head><h1>H <i>one</i></h1><a href="x">1</a><a href=y>2</a><a HREF="x#p">3</a>'
         '<a href="&#104;ttp://other.example/?a=1&amp;b=2">4</a><a rel="nofollow" href="z">5</a><a href="mailto:q">6</a>'
-        "<!-- <a href=no1> --><script>'<a href=no2>'</script><a data-x='>' href=/dir/>7</a><frame src=f><a>8</a><a href>9</a>"
+        "<!-- <a href=no1> --><script>'<a href=no2>'</script><a data-x='>' href=/dir/>7</a>"
+        "<frame src=f><a>8</a><a href>9</a>"
     )
     page = read_page(text, "http://e.example/", most_links=100)
     assert (page.title, page.description, page.heading, page.language) == ("A & B C", "dA", "H one", "de")
@@ -95,8 +96,9 @@ def test_links_beyond_the_limit_are_cut_and_it_is_said() -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece",
-    ["<div>", "<b id=x><p>", "<", "<a ", "<a href='", '<a "', "<!--", "<script>", "<title>", "<a <a'", "<a href=x ", "&#x41;",
-     "<a href=/x>", "<table><tr><td><a>", "<svg><a>", "<meta charset=", " ", "<?xml ", "<h1><i", "<textarea>", "<a/", "'\">"],
+    ["<div>", "<b id=x><p>", "<", "<a ", "<a href='", '<a "', "<!--", "<script>", "<title>", "<a <a'", "<a href=x ",
+     "&#x41;", "<a href=/x>", "<table><tr><td><a>", "<svg><a>", "<meta charset=", " ", "<?xml ", "<h1><i", "<textarea>", "<a/",
+     "'\">"],
 )  # fmt: skip
 def test_no_page_takes_more_than_a_moment(piece: str) -> None:
     text = (piece * (2_000_000 // len(piece)))[:2_000_000]

@@ -138,8 +138,13 @@ def test_a_damaged_checkpoint_begins_anew_and_says_so(
     assert "begins anew" in caplog.text
 
 
-@pytest.mark.parametrize("own", [None, [], "x", {"pages": -1, "bytes": "x", "listed": {}, "statusCounts": [1], "failed": 7},
-                                 {"statusCounts": {"200": "many"}, "listed": [1, None], "seconds": 1e400, "pages": True}])  # fmt: skip
+@pytest.mark.parametrize(
+    "own",
+    [
+        None, [], "x", {"pages": -1, "bytes": "x", "listed": {}, "statusCounts": [1], "failed": 7},
+        {"statusCounts": {"200": "many"}, "listed": [1, None], "seconds": 1e400, "pages": True},
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("handler", [crawl, discover])
 def test_damage_in_our_own_part_costs_only_that_part(quick: Limits, own: Any, handler: Any) -> None:
     with Site(pages=12) as site:

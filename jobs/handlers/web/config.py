@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from jobs.handlers.web.errors import InvalidConfig
+from jobs.handlers.web.errors import InvalidJobInput
 from jobs.handlers.web.limits import MAX_URL_CHARS
 from jobs.handlers.web.urls import canonical
 
@@ -34,7 +34,7 @@ class SiteConfig:
 
 
 def parse(config: Mapping[str, Any]) -> SiteConfig:
-    """The checked config. Raises `InvalidConfig`, which names the key."""
+    """The checked config. Raises `InvalidJobInput`, which names the key."""
     return SiteConfig(
         url=_url(config.get("url")),
         max_pages=_whole(config, "maxPages", 500, 1, 20_000),
@@ -47,19 +47,19 @@ def parse(config: Mapping[str, Any]) -> SiteConfig:
 
 def _url(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidConfig("url", "an address such as https://example.com/ is needed")
+        raise InvalidJobInput("url", "an address such as https://example.com/ is needed")
     if len(value) > MAX_URL_CHARS:
-        raise InvalidConfig("url", f"it has {len(value)} characters; at most {MAX_URL_CHARS} are taken")
+        raise InvalidJobInput("url", f"it has {len(value)} characters; at most {MAX_URL_CHARS} are taken")
     try:
         parts = urlsplit(value.strip())
     except ValueError as error:
-        raise InvalidConfig("url", f"it cannot be read ({error})") from None
+        raise InvalidJobInput("url", f"it cannot be read ({error})") from None
     if parts.scheme not in ("http", "https"):
-        raise InvalidConfig("url", "it must begin with http:// or https://")
+        raise InvalidJobInput("url", "it must begin with http:// or https://")
     if parts.username is not None or parts.password is not None:
-        raise InvalidConfig("url", "it must not hold a user name or password")
+        raise InvalidJobInput("url", "it must not hold a user name or password")
     if (found := canonical(value)) is None:
-        raise InvalidConfig("url", "it is not the address of a web page")
+        raise InvalidJobInput("url", "it is not the address of a web page")
     return found
 
 
@@ -68,7 +68,7 @@ def _whole(config: Mapping[str, Any], key: str, default: int, least: int, most: 
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidConfig(key, f"a whole number from {least} to {most} is needed, not {str(value)[:40]!r}")
+        raise InvalidJobInput(key, f"a whole number from {least} to {most} is needed, not {str(value)[:40]!r}")
     return value
 
 
@@ -78,13 +78,13 @@ def _globs(config: Mapping[str, Any], key: str) -> tuple[re.Pattern[str], ...]:
         return ()
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or len(found) > MAX_GLOBS:
-        raise InvalidConfig(key, f"a list of at most {MAX_GLOBS} globs such as /docs/* is needed")
+        raise InvalidJobInput(key, f"a list of at most {MAX_GLOBS} globs such as /docs/* is needed")
     return tuple(_glob(key, entry) for entry in found)
 
 
 def _glob(key: str, entry: Any) -> re.Pattern[str]:
     if not isinstance(entry, str) or not entry.strip() or len(entry) > MAX_GLOB_CHARS:
-        raise InvalidConfig(key, f"{str(entry)[:40]!r} is no glob of 1 to {MAX_GLOB_CHARS} characters")
+        raise InvalidJobInput(key, f"{str(entry)[:40]!r} is no glob of 1 to {MAX_GLOB_CHARS} characters")
     # The standard library's translation puts every * into an atomic group, so that no glob can make matching explode.
     return re.compile(fnmatch.translate(entry.strip()))
 

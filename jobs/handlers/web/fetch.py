@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx2
 
-from jobs.handlers.web.errors import AddressRefused
+from jobs.handlers.web.errors import AddressNotAllowed
 from jobs.handlers.web.inflate import inflate
 from jobs.handlers.web.limits import Limits
 from jobs.handlers.web.pace import Pace
@@ -123,8 +123,10 @@ class Fetcher:
         try:
             with self._client.stream("GET", url) as response:
                 return self._read(response, url, most_bytes, html_only)
-        except (AddressRefused, httpx2.InvalidURL) as error:
-            unread = error if isinstance(error, AddressRefused) else AddressRefused(host(url), f"unreadable: {error}")
+        except (AddressNotAllowed, httpx2.InvalidURL) as error:
+            unread = (
+                error if isinstance(error, AddressNotAllowed) else AddressNotAllowed(host(url), f"unreadable: {error}")
+            )
             return Fetched(url, url, reason=str(unread), cause=unread)
         except httpx2.HTTPError as error:
             return Fetched(url, url, reason=_words(error), cause=error)

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from jobs.handlers.web.addresses import Address, Network, why_refused
-from jobs.handlers.web.errors import AddressRefused
+from jobs.handlers.web.errors import AddressNotAllowed
 
 type Resolver = Callable[[str, int], Sequence[str]]
 
@@ -33,18 +33,20 @@ class Guard:
         self._resolve = resolve
 
     def check_url(self, url: str) -> SplitResult:
-        """The parts of `url`, if its form is one we fetch. Resolves nothing. Raises `AddressRefused`."""
+        """The parts of `url`, if its form is one we fetch. Resolves nothing. Raises `AddressNotAllowed`."""
         try:
             parts = urlsplit(url)
             host, _port = parts.hostname, parts.port
         except ValueError as error:
-            raise AddressRefused(_printable(url), f"the address cannot be read ({error})") from None
+            raise AddressNotAllowed(_printable(url), f"the address cannot be read ({error})") from None
         if parts.scheme not in ("http", "https"):
-            raise AddressRefused(host or _printable(url), f"only http and https are fetched, not {parts.scheme or '?'}")
+            raise AddressNotAllowed(
+                host or _printable(url), f"only http and https are fetched, not {parts.scheme or '?'}"
+            )
         if not host:
-            raise AddressRefused(_printable(url), "the address has no host")
+            raise AddressNotAllowed(_printable(url), "the address has no host")
         if parts.username is not None or parts.password is not None:
-            raise AddressRefused(host, "the address holds a user name or password")
+            raise AddressNotAllowed(host, "the address holds a user name or password")
         self._check_literal(host)
         return parts
 
@@ -52,13 +54,13 @@ class Guard:
         """The addresses of `host`, each of them judged: one refused address refuses the host, since the side that
         names them also chooses which we would connect to. Blocks while resolving.
 
-        Raises `AddressRefused`; `socket.gaierror` when the name does not resolve.
+        Raises `AddressNotAllowed`; `socket.gaierror` when the name does not resolve.
         """
         try:
             # Looked up when called, so that a test may put another resolver in the module's place.
             found = [ip_address(text) for text in (self._resolve or system_resolver)(host, port)]
         except UnicodeError:
-            raise AddressRefused(_printable(host), "it is no valid host name") from None
+            raise AddressNotAllowed(_printable(host), "it is no valid host name") from None
         if not found:
             raise socket.gaierror(socket.EAI_NONAME, "the name has no address")
         for address in found:
@@ -75,7 +77,7 @@ class Guard:
     def _check(self, host: str, address: Address) -> None:
         if (why := why_refused(address, self._allowed)) is not None:
             named = why if host == str(address) else f"it is {address}, {why}"
-            raise AddressRefused(_printable(host), named)
+            raise AddressNotAllowed(_printable(host), named)
 
 
 def _printable(text: str) -> str:

@@ -58,14 +58,15 @@ class GuardedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore2.NetworkStream:
-        """Raises `AddressRefused`, or `httpcore2.ConnectError` when no address of the host takes the connection."""
-        last: OSError | None = None
+        """Raises `AddressNotAllowed`, or `httpcore2.ConnectError` when no address of the host takes the connection."""
+        last = ""
         for address in self._addresses(host, port):
             try:
                 return PatientStream(self._connect(address, port), self._patience)
             except OSError as error:
-                last = error
-        raise httpcore2.ConnectError(str(last)) from last
+                last = error.strerror or str(error)
+        # The system's error stays out of the chain: its code means a service of our own to whoever classifies failures.
+        raise httpcore2.ConnectError(last or "the name has no address") from None
 
     def _addresses(self, host: str, port: int) -> Sequence[Address]:
         try:
@@ -191,5 +192,4 @@ def _in_background[T](action: Callable[[], T], patience: Patience) -> T:
 
 
 def _connect_words(code: int) -> str:
-    # "refused" here is the target's doing: the words must not read like one of our own services being down.
     return "the target takes no connections" if code == errno.ECONNREFUSED else os.strerror(code)

@@ -2,13 +2,14 @@
 
 import ssl
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import NoReturn, Self
 
 from jobs.conf import conf
 from jobs.handlers.context import JobContext
 from jobs.handlers.web.config import SiteConfig
-from jobs.handlers.web.errors import AddressRefused, InvalidConfig, RobotsRefused, SiteAnswered, SiteUnreachable
+from jobs.handlers.web.errors import AddressNotAllowed, InvalidJobInput, NoAnswer, RobotsDisallow, SiteAnswered
 from jobs.handlers.web.fetch import Fetched, Fetcher
 from jobs.handlers.web.guard import Guard
 from jobs.handlers.web.limits import USER_AGENT, USER_AGENT_TOKEN, Limits
@@ -57,13 +58,13 @@ class Site:
         trouble: without them nothing may be fetched, and another run may find them."""
         rules = self._robots.rules(self.config.url)
         if not rules.known:
-            raise_failure(rules.answer, "robots.txt")
+            raise_failure(replace(rules.answer, url=self.config.url), "the site's file of rules for crawlers")
         return rules
 
     def check_start(self, rules: Rules) -> None:
-        """Raises `RobotsRefused`."""
+        """Raises `RobotsDisallow`."""
         if not rules.allow(self.config.url):
-            raise RobotsRefused(self.config.url, USER_AGENT_TOKEN)
+            raise RobotsDisallow(self.config.url, USER_AGENT_TOKEN)
 
     def belongs(self, url: str) -> bool:
         return site(url) == self._where
@@ -99,10 +100,10 @@ class Site:
 
 def raise_failure(answer: Fetched, what: str) -> NoReturn:
     """Raises what says best why `answer` is no start for a job; its status or the network's error stays with it."""
-    if isinstance(answer.cause, AddressRefused):
+    if isinstance(answer.cause, AddressNotAllowed):
         raise answer.cause
     if answer.location is not None:
-        raise InvalidConfig("url", f"{answer.url} {answer.reason}: {answer.location}")
+        raise InvalidJobInput("url", f"{answer.url} {answer.reason}: {answer.location}")
     if answer.status is not None:
         raise SiteAnswered(what, answer.url, answer.status, answer.retry_after)
-    raise SiteUnreachable(answer.url, answer.reason or "no answer") from answer.cause
+    raise NoAnswer(answer.url, answer.reason or "no answer") from None

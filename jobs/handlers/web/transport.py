@@ -30,7 +30,7 @@ class GuardedTransport(httpx2.HTTPTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises `AddressRefused`, what the patience's check raises, or `httpx2.TransportError`."""
+        """Raises `AddressNotAllowed`, what the patience's check raises, or `httpx2.TransportError`."""
         self._guard.check_url(str(request.url))
         self._patience.restart()
         return super().handle_request(request)
