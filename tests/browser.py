@@ -1,9 +1,15 @@
 """Playwright on Debian's Chromium, or any other that is installed."""
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.conf import settings
+
+if TYPE_CHECKING:  # models can be imported once the plugins are loaded, not before
+    from django.contrib.auth.models import User
+    from playwright.sync_api import BrowserContext
 
 from tests.chromium import INSTALL, find_chromium
 
@@ -18,6 +24,25 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
         "executable_path": path,
         "args": ["--disable-background-networking", *(["--no-sandbox"] if os.geteuid() == 0 else [])],
     }
+
+
+@pytest.fixture
+def sign_in(context: "BrowserContext", live_site: str) -> Callable[..., "User"]:
+    """`sign_in("operator")`: a user in the group of that name, signed in in the test's browser."""
+
+    from django.contrib.auth.models import Group, User
+    from django.test import Client
+
+    def signed_in(role: str, username: str = "") -> User:
+        user, _ = User.objects.get_or_create(username=username or f"the-{role}")
+        user.groups.add(Group.objects.get_or_create(name=role)[0])
+        client = Client()
+        client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+        cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+        context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_site}])
+        return user
+
+    return signed_in
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,5 +1,6 @@
 """What every test may use. The database is real, and so are the processes and the browser."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 from django.conf import settings
 from django.test import TransactionTestCase
 
+from detiq_admin.listening import listen, url
 from jobs.queue.connections import connector
 from tests import cluster
 from tests.database import keep_seeds, reset_database
-from tests.processes import WorkerProcesses
+from tests.processes import WorkerProcesses, console
 
 pytest_plugins = ["tests.browser"]
 
@@ -47,9 +49,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     with django_db_blocker.unblock():
         keep_seeds()
     yield
-    from huey.contrib.djhuey import HUEY
-
-    HUEY.storage.close()  # an open connection would keep the database from being dropped
+    if (djhuey := sys.modules.get("huey.contrib.djhuey")) is not None:
+        djhuey.HUEY.storage.close()  # an open connection would keep the database from being dropped
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------
@@ -78,3 +79,21 @@ def worker_process(db_clean: None) -> Iterator[WorkerProcesses]:
     """Starts real `manage.py worker` processes on the test database: `worker_process(JOB_WORKER_CONCURRENCY="2")`."""
     with WorkerProcesses() as processes:
         yield processes
+
+
+@pytest.fixture(scope="session")
+def _console(django_db_setup: None) -> Iterator[str]:
+    """One console for all tests of this process of the run."""
+    with listen("127.0.0.1", 0) as listener:
+        process = console(listener)
+        try:
+            process.wait_ready(30)
+            yield url(listener, "127.0.0.1").rstrip("/")
+        finally:
+            process.close()
+
+
+@pytest.fixture
+def live_site(_console: str, db_clean: None) -> str:
+    """The address of a real console on the test database, without a slash at its end."""
+    return _console

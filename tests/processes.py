@@ -4,9 +4,11 @@ import contextlib
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote
@@ -46,7 +48,7 @@ def environment(**extra: str) -> dict[str, str]:
 class Process:
     """One running process. Its output, stdout and stderr together, is in `output()`."""
 
-    def __init__(self, command: list[str], env: dict[str, str], log: Path) -> None:
+    def __init__(self, command: list[str], env: dict[str, str], log: Path, pass_fds: Sequence[int] = ()) -> None:
         self.log = log
         parent_read, self._parent_write = os.pipe()
         self._ready_read, ready_write = os.pipe()
@@ -58,7 +60,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                pass_fds=(parent_read, ready_write),
+                pass_fds=(parent_read, ready_write, *pass_fds),
                 start_new_session=True,
             )
         os.close(parent_read)
@@ -106,6 +108,16 @@ class Process:
         for fd in (self._parent_write, self._ready_read):
             with contextlib.suppress(OSError):
                 os.close(fd)
+
+
+def console(listener: socket.socket) -> Process:
+    """The console as `manage.py up` starts it, on the test database, with the tests' quick password hashes."""
+    command = [sys.executable, "-m", "detiq_admin.serve", "--fd", str(listener.fileno())]
+    env = environment(
+        DJANGO_SETTINGS_MODULE="tests.settings", DETIQ_TEST_DATABASE_URL=database_url(), DETIQ_PROCESS="web"
+    )
+    log = Path(settings.VAR_DIR) / f"console-{os.getpid()}.log"
+    return Process(command, env, log, pass_fds=[listener.fileno()])
 
 
 class Processes:

@@ -14,7 +14,7 @@ from jobs.conf import SETTINGS
 
 ROLE = "detiq_tests"
 
-for _name in [*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL", "LOG_FORMAT", "DETIQ_PROCESS"]:
+for _name in [*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL", "LOG_FORMAT"]:
     os.environ.pop(_name, None)
 
 # Only named here, not made: type checkers read these settings as well.

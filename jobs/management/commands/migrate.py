@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from huey.utils import load_class
+from huey import PostgresHuey
 
 from jobs.management.grants import grant
 from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
@@ -63,7 +63,7 @@ def _finish(connection: BaseDatabaseWrapper, served_by: str, verbosity: int) -> 
 
 
 def _make_huey_tables(connection: BaseDatabaseWrapper) -> None:
-    huey = load_class(settings.HUEY["huey_class"])(
+    huey = PostgresHuey(  # the tables are those of every kind of it
         name=settings.HUEY["name"],
         immediate=False,
         connection=connector(owner_settings(connection)),

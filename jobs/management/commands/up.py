@@ -19,7 +19,7 @@ from jobs.management.starting import Address, Start
 _NAME_WIDTH = 12
 
 
-class Refused(CommandError):
+class NotStarted(CommandError):
     """Shown as one line, without a traceback."""
 
 
@@ -44,9 +44,9 @@ class Command(BaseCommand):
         except StopAsked:
             pass
         except SettingError as error:
-            raise Refused(str(error), returncode=2) from error
+            raise NotStarted(str(error), returncode=2) from error
         except JobsError as error:
-            raise Refused(str(error)) from error
+            raise NotStarted(str(error)) from error
         self._say("stopped", "nothing is left running")
 
     def _start_and_run(self, stack: ExitStack, stop: StopSignals, options: dict[str, Any]) -> None:
