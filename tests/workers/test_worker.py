@@ -214,7 +214,8 @@ def test_a_cut_connection_is_opened_again_and_work_goes_on(conn: Any, worker_pro
     insert(conn, "j", type="STEPS", config='{"n": 30, "pause": 0.1}')
     wait_for(lambda: row(conn, "j")["progress"] > 5)
     conn.execute("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE application_name LIKE 'detiq-%' AND pid <> pg_backend_pid()""")
+                     WHERE application_name LIKE 'detiq-%' AND datname = current_database()
+                       AND pid <> pg_backend_pid()""")
     wait_status(conn, "j", "DONE", 15)
     insert(conn, "k", type="NOOP")
     wait_status(conn, "k", "DONE", 5)
