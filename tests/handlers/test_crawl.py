@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from jobs.domain.classification import classify
+from jobs.domain.signs import sign_of
 from jobs.handlers.crawl import crawl
 from jobs.handlers.web.errors import InvalidJobInput, NoAnswer, RobotsDisallow, SiteAnswered
 from jobs.handlers.web.limits import USER_AGENT, Limits
@@ -231,8 +233,6 @@ def test_failures_are_of_the_type_that_their_cause_deserves(quick: Limits) -> No
 
 
 def failure_type(config: dict[str, Any], limits: Limits) -> str:
-    classification = pytest.importorskip("jobs.domain.classification")
-    signs = pytest.importorskip("jobs.domain.signs")
     with pytest.raises(Exception) as failed:  # noqa: B017, PT011 - which one is what is asked
         crawl(Run({"delayMs": 0, **config}).job, limits)
-    return str(classification.classify(signs.sign_of(failed.value)).failure_type.value)
+    return str(classify(sign_of(failed.value)).failure_type.value)
