@@ -48,7 +48,7 @@ def crawl(job: JobContext, limits: Limits) -> dict[str, Any]:
             frontier.begin_at(config.url)
         with walk.saved_when_stopped():
             left_out = _fetch_all(config, site, frontier, walk, summary, Progress(job))
-    return summary.result(config.url, left_out + walk.dropped)
+    return summary.result(config.url, left_out)
 
 
 def _fetch_all(

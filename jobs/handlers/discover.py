@@ -46,7 +46,7 @@ def discover(job: JobContext, limits: Limits) -> dict[str, Any]:
             frontier.begin_at(config.url)
         with walk.saved_when_stopped():
             _find_all(config, site, frontier, walk, found, Progress(job))
-    result = found.result(config.url, frontier, config.max_pages, walk.dropped)
+    result = found.result(config.url, frontier, config.max_pages)
     return {**result, "durationSeconds": round(time.monotonic() - started, 1)}
 
 

@@ -97,7 +97,8 @@ def test_links_beyond_the_limit_are_cut_and_it_is_said() -> None:
 @pytest.mark.parametrize(
     "piece",
     ["<div>", "<b id=x><p>", "<", "<a ", "<a href='", '<a "', "<!--", "<script>", "<title>", "<a <a'", "<a href=x ",
-     "&#x41;", "<a href=/x>", "<table><tr><td><a>", "<svg><a>", "<meta charset=", " ", "<?xml ", "<h1><i", "<textarea>", "<a/",
+     "&#x41;", "<a href=/x>", "<table><tr><td><a>", "<svg><a>", "<meta charset=", " ", "<?xml ", "<h1><i", "<textarea>",
+     "<a/",
      "'\">"],
 )  # fmt: skip
 def test_no_page_takes_more_than_a_moment(piece: str) -> None:
@@ -133,7 +134,7 @@ def test_sitemaps_however_they_are_written() -> None:
     "piece", ["<x>", "<loc>", "<loc ", "<", "<loc><![CDATA[", "&a;", "http://x ", " ", "<a:loc", "\n"]
 )
 def test_no_sitemap_takes_more_than_a_moment(piece: str) -> None:
-    text = (piece * (10_000_000 // len(piece)))[:10_000_000]
+    text = (piece * (3_000_000 // len(piece)))[:3_000_000]
     started = time.process_time()
     parse_sitemap(text, "http://e.example/", 20_000)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 2

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 SPECIAL_LINKS = {
     "chain": "/redirect/chain/3",
+    "chain-end": "/chain-end",
     "redirect-loop": "/redirect/loop/a",
     "off-site": "/redirect/off-site",
     "to-private": "/redirect/private",

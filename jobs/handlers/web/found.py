@@ -7,7 +7,7 @@ from typing import Any
 from jobs.handlers.web.frontier import Frontier
 from jobs.handlers.web.limits import Limits
 from jobs.handlers.web.page import clean
-from jobs.handlers.web.walk import Visit
+from jobs.handlers.web.walk import NO_ROOM, Visit
 
 _MOST_DEAD = 20_000
 
@@ -86,19 +86,17 @@ class Found:
         """How many URLs are known that are not dead."""
         return frontier.known - len(self.dead)
 
-    def result(self, url: str, frontier: Frontier, most: int, left_out: int) -> dict[str, Any]:
+    def result(self, url: str, frontier: Frontier, most: int) -> dict[str, Any]:
         """The job's result. `sources` counts each URL where it was first seen, the dead ones included."""
         known = dict.fromkeys([*frontier.visited(), *(waiting for waiting, _depth in frontier.waiting())])
         urls = [found for found in known if found not in self.dead]
-        left_out += max(0, len(urls) - most)
         return {
             "url": url,
             "urls": urls[:most],
             "count": min(len(urls), most),
             "sources": {**self.sources, "links": max(0, len(known) - self.sources.total())},
             "sitemaps": self._sitemaps,
-            "truncated": left_out > 0,
-            "urlsLeftOut": left_out,
+            "truncated": len(urls) > most or self._skipped[NO_ROOM] > 0,
             "pagesFetched": self.fetched,
             "bytes": self.bytes,
             "linksNotFollowed": dict(self._skipped),

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.handlers.web.limits import Limits
 from jobs.handlers.web.page import Page, clean
-from jobs.handlers.web.walk import Visit
+from jobs.handlers.web.walk import NO_ROOM, Visit
 
 
 class Summary:
@@ -81,7 +81,8 @@ class Summary:
         self._skipped[why] += 1
 
     def result(self, url: str, left_out: int) -> dict[str, Any]:
-        """The job's result. `left_out` is how many URLs were found and not fetched because a limit was reached."""
+        """The job's result. `left_out` is how many known URLs were not fetched because a limit was reached;
+        links to URLs that were not even kept are counted in `linksNotFollowed`."""
         return {
             "url": url,
             "pagesFetched": self.pages,
@@ -89,7 +90,7 @@ class Summary:
             "contentTypes": dict(self._types),
             "bytes": self.bytes,
             "durationSeconds": round(self._seconds(), 1),
-            "truncated": left_out > 0,
+            "truncated": left_out > 0 or self._skipped[NO_ROOM] > 0,
             "urlsLeftOut": left_out,
             "linksNotFollowed": dict(self._skipped),
             "pagesCut": self.cut,

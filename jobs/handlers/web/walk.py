@@ -15,6 +15,8 @@ from jobs.handlers.web.frontier import Entry, Frontier
 from jobs.handlers.web.page import Page, read_page
 from jobs.handlers.web.site import ROBOTS, Site, raise_failure
 
+NO_ROOM = "no room left"
+
 type Room = Callable[[], int]
 
 
@@ -36,7 +38,7 @@ class Tally(Protocol):
 
 
 class Walk:
-    """`room` says for how many more URLs there is room; what is found beyond is counted in `dropped`."""
+    """`room` says for how many more URLs there is room; what is found beyond is counted as skipped."""
 
     def __init__(
         self, job: JobContext, site: Site, frontier: Frontier, tally: Tally, *, room: Room, checkpoint_every: int
@@ -49,7 +51,6 @@ class Walk:
         self._every = checkpoint_every
         self._since = 0
         self._silent: list[Visit] = []
-        self.dropped = 0
 
     def offer(self, url: str, depth: int) -> bool:
         """Whether `url` is new, belongs to the job, and found room."""
@@ -59,7 +60,7 @@ class Walk:
             self._tally.skip(why)
             return False
         if self._room() <= 0 or not self._frontier.add(url, depth):
-            self.dropped += 1
+            self._tally.skip(NO_ROOM)
             return False
         return True
 
