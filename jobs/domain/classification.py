@@ -6,7 +6,7 @@ status that stands alone in the text, and last the words. Within one kind the fi
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from jobs.domain.addresses import mark_addresses
@@ -15,32 +15,23 @@ from jobs.domain.messages import EMAIL, PATH, bounded, message_text, without_quo
 from jobs.domain.rules import BUILT_IN, Rule, Sign
 from jobs.domain.rules.base import alternatives, compiled, contains_phrase, matches_name, matches_status, phrases
 from jobs.domain.rules.exceptions import GENERIC
+from jobs.domain.signs import FailureSign, sign_of
 from jobs.domain.statuses import find_status
+
+__all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of"]
 
 _ERROR_NAME = re.compile(
     r"^\W{0,4}(?:(?:uncaught|unhandled|caused by:?|exception has occurred:|in promise\)?)\s{1,3}){0,2}"
-    r"((?:[A-Za-z_][\w$]{0,60}\.){0,10}[A-Za-z_]\w{0,60}(?:Error|Exception|Fault|Failure|Timeout|Violation|Exit))\b(?=\s*[:(\[]|\s*$)",
+    r"((?:[A-Za-z_][\w$]{0,60}\.){0,10}[A-Za-z_]\w{0,60}(?:Error|Exception|"
+    r"Fault|Failure|Timeout|Violation|Exit))\b(?=\s*[:(\[]|\s*$)",
     re.MULTILINE,
 )
+_INNER_ERROR_NAME = re.compile(r"\b((?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{0,60}(?:Error|Exception))(?=[:(])")
 _CODE = re.compile(
     r"\b(?:E[A-Z]{2,}[A-Z0-9]{0,10}|UND_ERR_[A-Z_]{1,40}|ERR_[A-Z0-9_]{2,60}|[A-Z]{3,20}(?:_[A-Z0-9]{1,30}){1,8})\b"
-    r"|\b(?:SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
+    r"|\b(?:SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
+    r"Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FailureSign:
-    """What is known of a failure: text and names as they are, of any size; nothing here is trusted or complete."""
-
-    message: str
-    exceptions: tuple[str, ...] = ()
-    """Qualified class names: the exception's own, its bases', then those of what caused it."""
-    statuses: tuple[int, ...] = ()
-    """HTTP statuses that the exception carries as attributes."""
-    codes: tuple[str, ...] = ()
-    """Error codes that it carries: errno name, SQLSTATE, a provider's code."""
-    attributes: dict[str, object] = field(default_factory=dict)
-    """What else it carries that says when to try again, by lower-case name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +75,9 @@ class Evidence:
 def read(sign: FailureSign) -> Evidence:
     """Prepare a sign for the rules: see `FailureSign` for what it may hold."""
     message = message_text(sign.message)
-    names = (*sign.exceptions, *(match[1] for match in _ERROR_NAME.finditer(message[:4_000])))
+    head = message[:4_000]
+    named = (match[1] for pattern in (_ERROR_NAME, _INNER_ERROR_NAME) for match in pattern.finditer(head))
+    names = (*sign.exceptions, *named)
     exceptions = tuple(dict.fromkeys(_dotted(name) for name in names[:60]))
     simple = (name.rpartition(".")[2] for name in exceptions)  # some libraries name their classes by the code
     codes = frozenset(code[:80].lower() for code in (*sign.codes[:20], *_codes(message), *simple))
@@ -129,7 +122,15 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
 
 
 _GENERIC = frozenset(rule.id for rule in GENERIC)
-_SURENESS = {Sign.PHRASE: 0, Sign.PATTERN: 0, Sign.CLUES: 0, Sign.CODE: 1, Sign.EXCEPTION: 2, Sign.STATUS: 3, Sign.WORD: 5}
+_SURENESS = {
+    Sign.PHRASE: 0,
+    Sign.PATTERN: 0,
+    Sign.CLUES: 0,
+    Sign.CODE: 1,
+    Sign.EXCEPTION: 2,
+    Sign.STATUS: 3,
+    Sign.WORD: 5,
+}
 
 
 @lru_cache(maxsize=32)

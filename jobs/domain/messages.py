@@ -24,21 +24,24 @@ _FRAME = re.compile(
     re.VERBOSE,
 )
 _APPENDIX = re.compile(
-    r"^\s*(?:=*\s*call log:?|=+ logs =+|stacktrace:?|backtrace:?|troubleshooting:|call stack:?|note: use debug=).{0,200}$",
+    r"^\s*(?:=*\s*call log:?|=+ logs =+|stacktrace:?|backtrace:?|troubleshooting:|"
+    r"call stack:?|note: use debug=).{0,200}$",
     re.IGNORECASE,
 )
 URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]},;]{1,2000}", re.IGNORECASE)
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 PATH = re.compile(
-    r"(?<![\w/.<])(?:[A-Za-z]:\\[^\s\"'<>|:*?,;]{1,1000}|(?:~|\.{1,2}|@[\w.-]{1,60})?/(?!/)[^\s\"'<>|:,;()\[\]{}`]{1,1000})"
+    r"(?<![\w/.<])(?:[A-Za-z]:\\[^\s\"'<>|:*?,;]{1,1000}|(?:~|\.{1,2}|"
+    r"@[\w.-]{1,60})?/(?!/)[^\s\"'<>|:,;()\[\]{}`]{1,1000})"
 )
 # A quote opens after a non-letter and closes before one, so that the apostrophe of "can't" opens nothing.
 _QUOTED = re.compile(r"""(?<![\w\\])(\\?["'`])(?=\S)([^\n"'`]{1,300}?)\1(?!\w)|[«»„“‘‚]([^\n«»„“”‘’‚]{1,300})[«»“”’]""")
 # What comes before a quote that holds what was *said* (a JSON message, an exception's repr), not a name or a value.
+_ADDRESS_MARK = re.compile(r"<(?:own|public)>")
 _SAYING = re.compile(
     r"""(?:(?:message|msg|error|errors|reason|detail|details|description|cause|causes|code|type|status|exception|title_error)
         \W{0,4}[:=]\s{0,3}\\?[\[{]?\s{0,3}
-      | (?:error|exception|warning|failure|fault|timeout)\(\s{0,2}(?:-?\d{1,6},\s)?
+      | (?:error|exception|warning|failure|fault|timeout)[:\s]{0,3}\(\s{0,2}(?:-?\d{1,6},\s)?
       | \b(?:said|says|because|reason|with\serror|with\sreason|with\smessage|failed\swith)[:\s]{1,3}
       | ^\s*[\[({]?\s*)$""",
     re.VERBOSE | re.IGNORECASE,
@@ -85,6 +88,8 @@ def without_quotes(text: str, placeholder: str = " <quoted> ") -> str:
 
     def replace(match: re.Match[str]) -> str:
         before = text[max(match.start() - 40, 0) : match.start()]
+        if _ADDRESS_MARK.search(match[0]):
+            return match[0]
         return match[0] if _SAYING.search(before) and _is_prose(match[0]) else placeholder
 
     return _QUOTED.sub(replace, text)

@@ -9,12 +9,30 @@ from jobs.domain.failures import bounded_retry_after
 
 _TEXT_LIMIT = 16_000
 _UNIT_SECONDS = {
-    "ms": 0.001, "msec": 0.001, "msecs": 0.001, "millisecond": 0.001, "milliseconds": 0.001,
-    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
-    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60,
-    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600,
-    "d": 86400, "day": 86400, "days": 86400,
-}  # fmt: skip
+    "ms": 0.001,
+    "msec": 0.001,
+    "msecs": 0.001,
+    "millisecond": 0.001,
+    "milliseconds": 0.001,
+    "s": 1,
+    "sec": 1,
+    "secs": 1,
+    "second": 1,
+    "seconds": 1,
+    "m": 60,
+    "min": 60,
+    "mins": 60,
+    "minute": 60,
+    "minutes": 60,
+    "h": 3600,
+    "hr": 3600,
+    "hrs": 3600,
+    "hour": 3600,
+    "hours": 3600,
+    "d": 86400,
+    "day": 86400,
+    "days": 86400,
+}
 _UNITS = "|".join(sorted(_UNIT_SECONDS, key=len, reverse=True))
 _PART = re.compile(rf"(\d{{1,15}}(?:\.\d{{1,9}})?)\s{{0,2}}({_UNITS})(?![a-z])", re.IGNORECASE)
 _PARTS = rf"(?:\d{{1,15}}(?:\.\d{{1,9}})?\s{{0,2}}(?:{_UNITS})(?![a-z])[\s,]{{0,2}}(?:and\s)?){{1,4}}"
@@ -27,8 +45,16 @@ _PATTERNS = [
     re.compile(rf"retry[-_ ]?after[-_ ]?ms[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?P<ms>{_NUMBER})", re.IGNORECASE),
     re.compile(rf"retry[-_ ]?after[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<date>{_HTTP_DATE})", re.I),
     re.compile(rf"retry[-_ ]?after[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<iso>{_ISO})", re.I),
-    re.compile(rf"retry[-_ ]?(?:after|delay)[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<parts>{_PARTS})", re.I),
-    re.compile(rf"retry[-_ ]?after[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<seconds>{_NUMBER})(?![\d:])", re.I),
+    re.compile(
+        rf"retry[-_ ]?(?:after|delay)[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<parts>{_PARTS}"
+        rf")",
+        re.I,
+    ),
+    re.compile(
+        rf"retry[-_ ]?after[a-z_ -]{{0,12}}[\"']?\s{{0,3}}[:=]?\s{{0,3}}[\"'(]?(?P<seconds>{_NUMBER})(?"
+        rf"![\d:])",
+        re.I,
+    ),
     re.compile(
         rf"\b(?:try(?:\s+again)?|again|retry(?:\s+again)?|wait|resets?|available(?:\s+again)?|unblocked)\s+"
         rf"(?:in|after|within)?\s{{0,2}}(?:about\s|another\s|at least\s)?(?P<parts>{_PARTS})",
@@ -40,13 +66,13 @@ _PATTERNS = [
         re.IGNORECASE,
     ),
     re.compile(r"ratelimit-reset[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<epoch>1\d{9})(?!\d)", re.IGNORECASE),
-]  # fmt: skip
+]
 
 
 def retry_after_seconds(error_text: str, attrs: Mapping[str, object], now: datetime) -> float | None:
     """The wait in seconds that the other side named, 0 to 24 h, or None.
 
-    `attrs` (lower-case names, such as `retry_after` or the headers of a response) is preferred to `error_text`. `now` is
+    `attrs` (lower-case names, such as `retry_after` or a response's headers) is preferred to `error_text`. `now` is
     an aware time, from which a named moment is counted; a moment that has passed names no wait.
     """
     for seconds in _candidates(error_text, attrs, now):

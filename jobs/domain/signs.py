@@ -2,8 +2,8 @@
 
 import errno
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from jobs.domain.classification import FailureSign
 from jobs.domain.messages import bounded
 from jobs.domain.values import safe_call
 
@@ -13,6 +13,21 @@ _CODE_NAMES = ("code", "sqlstate", "pgcode", "error_code", "errorCode", "type", 
 _WAIT_NAMES = ("retry_after", "retry_after_ms", "retry_after_seconds", "retry_delay")
 _WAIT_HEADERS = ("retry-after", "retry-after-ms", "ratelimit-reset", "x-ratelimit-reset")
 _NOT_TELLING = frozenset({object, BaseException, Exception})
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSign:
+    """What is known of a failure: text and names as they are, of any size; nothing here is trusted or complete."""
+
+    message: str
+    exceptions: tuple[str, ...] = ()
+    """Qualified class names: the exception's own, its bases', then those of what caused it."""
+    statuses: tuple[int, ...] = ()
+    """HTTP statuses that the exception carries as attributes."""
+    codes: tuple[str, ...] = ()
+    """Error codes that it carries: errno name, SQLSTATE, a provider's code."""
+    attributes: dict[str, object] = field(default_factory=dict)
+    """What else it carries that says when to try again, by lower-case name."""
 
 
 def sign_of(error: BaseException) -> FailureSign:

@@ -17,27 +17,68 @@ _REASONS = (
     "gateway time-?out|insufficient storage|bandwidth limit|client error|server error|site is overloaded"
 )
 _UNITS = (
-    r"(?:ms|s|sec|secs|seconds?|milli\w{0,8}|m|min|mins|minutes?|h|hours?|days?|times?|attempts?|retries|bytes?|[kmgt]i?b|"
-    r"rows?|items?|records?|pages?|urls?|links?|tokens?|chars?|characters?|words?|lines?|files?|jobs?|requests|results?|"
+    r"(?:ms|s|sec|secs|seconds?|milli\w{0,8}|m|min|mins|minutes?|h|hours?|"
+    r"days?|times?|attempts?|retries|bytes?|[kmgt]i?b|"
+    r"rows?|items?|records?|pages?|urls?|links?|tokens?|chars?|characters?|"
+    r"words?|lines?|files?|jobs?|requests|results?|"
     r"messages?|users?|pixels?|px|px|degrees?|percent|dpi|of|more|other|others|entries|elements|connections?|workers?)"
 )
 _NOT_A_COUNT = rf"(?!\d)(?!\.\d)(?!\s?{_UNITS}\b)(?!\s?%)"
-_AFTER = r"(?=\s*(?:$|[.,;:)!'\"\-{}\[\]<>|]|from|for|on|while|when|with|after|at|to|reason|response|error|status|in|and|\())"
+_AFTER = (
+    r"(?=\s*(?:$|[.,;:)!'\"\-{}\[\]<>|]|from|for|on|while|when|with|"
+    r"after|at|to|reason|response|error|status|in|and|\())"
+)
 
 _PATTERNS = [
     re.compile(rf"<(?:response \[)?{_STATUS}(?:\]| https?:)", re.I),
-    re.compile(rf"\bhttp(?:/\d(?:\.\d)?)?[\s:_/-]{{0,3}}(?:(?:error|status|code|response|exception)[\s:_-]{{0,3}}){{0,3}}\(?{_STATUS}\b{_NOT_A_COUNT}", re.I),
-    re.compile(rf"(?<!exit )(?<!exit_)\b(?:http[ _]?)?status(?:[ _-]?(?:code|line))?[\"']?\s{{0,2}}(?:is|was|of|:|=|=>)?\s{{0,2}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}", re.I),
-    re.compile(rf"\b(?:response|error|reply)[ _-]?(?:status|code)[ _-]?(?:code)?[\"']?\s{{0,2}}(?:is|was|of|:|=)?\s{{0,2}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}", re.I),
+    re.compile(
+        rf"\bhttp(?:/\d(?:\.\d)?)?[\s:_/-]{{0,3}}(?:(?:error|status|code|"
+        rf"response|exception)[\s:_-]{{0,3}}){{0,3}}\(?{_STATUS}\b{_NOT_A_COUNT}",
+        re.I,
+    ),
+    re.compile(
+        rf"(?<!exit )(?<!exit_)\b(?:http[ _]?)?status(?:[ _-]?(?:code|line))?[\"']?\s{{0,2}}(?:is|"
+        rf"was|of|:|=|=>)?\s{{0,2}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?:response|error|reply)[ _-]?(?:status|code)[ _-]?(?:code)?[\"']?\s{{0,2}}(?:is|"
+        rf"was|of|:|=)?\s{{0,2}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}",
+        re.I,
+    ),
     re.compile(rf"(?<![\w-])[\"']?code[\"']?\s{{0,2}}[:=]\s{{0,2}}[\"']?{_STATUS}\b{_NOT_A_COUNT}", re.I),
     re.compile(rf"(?<![\w.:/#-])\(?\[?{_STATUS}[)\]]?[:,\s-]{{1,3}}\(?[\"']?(?:{_REASONS})\b", re.I),
     re.compile(rf"\b(?:{_REASONS})[\s:,]{{0,2}}[(\[]\s?(?:http\s?|status\s?|code\s?|:){{0,2}}{_STATUS}\s?[)\],]", re.I),
-    re.compile(rf"\b(?:error|failed|failure|failing|occurred|response|responded|request|rejected|denied|exception|status)[^.\n(]{{0,40}}\(\s?(?:http|status|code|error)?[\s:]{{0,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
+    re.compile(
+        rf"\b(?:error|failed|failure|failing|occurred|response|responded|"
+        rf"request|rejected|denied|exception|status)[^.\n(]{{0,40}}\(\s?(?:http|"
+        rf"status|code|error)?[\s:]{{0,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}",
+        re.I,
+    ),
     re.compile(rf"\b(?:error|err)[\s:]{{1,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
-    re.compile(rf"\b(?:failed|failure|error|rejected|request|response)\s?(?::|=|-)\s{{0,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
-    re.compile(rf"\b(?:got|gave|gives|returned|returns|returning|responded with|answered(?: with)?|replied(?: with)?|failed with|received|with|threw)\s+(?:(?:an?|the|http|status|code|error|of)\s+){{0,3}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}{_AFTER}", re.I),
-    re.compile(rf"^\W{{0,3}}(?:[\w.$]{{1,80}}(?:error|exception|failure):\s{{1,2}})?\(?\[?{_STATUS}\b[)\]]?{_NOT_A_COUNT}(?=\s*[-:,{{\[(<=\"]|\s+[a-z]|\s*$)", re.I | re.M),
-]  # fmt: skip
+    re.compile(
+        rf"\b(?:failed|failure|error|rejected|request|response)\s?(?::|=|"
+        rf"-)\s{{0,2}}{_STATUS}\b{_NOT_A_COUNT}{_AFTER}",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?:got|gave|gives|returned|returns|returning|responded with|"
+        rf"answered(?: with)?|replied(?: with)?|failed with|received|with|"
+        rf"threw)\s+(?:(?:an?|the|http|status|code|error|of)\s+){{0,3}}[\"'(]?{_STATUS}\b{_NOT_A_COUNT}"
+        rf"{_AFTER}",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?:unable|failed|failure|could not|cannot|can't|couldn't|error|"
+        rf"refused|rejected)\b[^\n:]{{0,80}}:\s{{0,2}}{_STATUS}\s*$",
+        re.I | re.M,
+    ),
+    re.compile(
+        rf"^\W{{0,3}}(?:[\w.$]{{1,80}}(?:error|exception|failure):\s{{1,2}})?\(?\[?{_STATUS}\b[)\]]?{_NOT_A_COUNT}"
+        rf"(?=\s*[-:,{{\[(<=\"]|\s+[a-z]|\s*$)",
+        re.I | re.M,
+    ),
+]
 
 
 def find_status(text: str) -> int | None:

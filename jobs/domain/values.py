@@ -32,7 +32,7 @@ _OVERHEAD_BYTES = 2
 
 
 def clean_text(text: object, limit_bytes: int | None = None) -> str:
-    """Text without NUL and lone surrogates (they become U+FFFD), at most `limit_bytes` of UTF-8, mark of the cut included.
+    """Text without NUL and lone surrogates (they become U+FFFD), at most `limit_bytes` of UTF-8, with the mark of the cut.
 
     Never raises: what is no text is read by `str`, and if that fails its class is named.
     """
@@ -416,8 +416,8 @@ def check_json(
 ) -> Any:
     """Input at the door: the parsed value, or `InvalidInput` that names the JSON path of what cannot be stored.
 
-    A `str` is read as JSON text. Refused: no JSON, more than `max_bytes` of UTF-8, more than `max_depth` levels, NUL, lone
-    surrogates, NaN, infinities, numbers beyond 1e308 and integers of more than 4,300 digits.
+    A `str` is read as JSON text. Refused: no JSON, more than `max_bytes` of UTF-8, more than `max_depth` levels, NUL,
+    lone surrogates, NaN, infinities, numbers beyond 1e308 and integers of more than 4,300 digits.
     """
     if isinstance(text_or_value, str):
         _check_size(utf8_size(text_or_value), max_bytes, field)

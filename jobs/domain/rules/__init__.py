@@ -1,6 +1,17 @@
 """The built-in rules of failure classification, in the order in which they are asked."""
 
-from jobs.domain.rules import access, browsers, codes, databases, exceptions, inputs, network, platform, providers, words
+from jobs.domain.rules import (
+    access,
+    browsers,
+    codes,
+    databases,
+    exceptions,
+    inputs,
+    network,
+    platform,
+    providers,
+    words,
+)
 from jobs.domain.rules.base import Rule, Sign
 
 #: Reasons go from the most particular to the most general. Within a kind of sign the first rule that matches wins.
