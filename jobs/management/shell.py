@@ -1,6 +1,7 @@
 """What the commands for people share: who acts, how refusals end, how times are given."""
 
 import getpass
+import logging
 import re
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ def person() -> Person:
 @contextmanager
 def refusals() -> Iterator[None]:
     """Turns what the door refuses into one line and exit code 1; what was typed wrong, 2."""
+    logging.getLogger("jobs").setLevel(logging.WARNING)  # the command's own output says what was done
     try:
         yield
     except InvalidInput as error:
@@ -49,7 +51,9 @@ def seconds_until(text: str, now: datetime | None = None) -> float:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise InvalidInput("--until", f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)") from None
+        raise InvalidInput(
+            "--until", f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)"
+        ) from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     if seconds <= 0:

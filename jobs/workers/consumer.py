@@ -54,6 +54,7 @@ class JobsConsumer(Consumer):
     """One worker process."""
 
     scheduler_class = SweepScheduler
+    scheduler: Any
 
     def __init__(self, huey: PostgresHuey, engine: Engine, **options: Any) -> None:
         self.engine = engine

@@ -1,14 +1,14 @@
 """`manage.py queue status|pause|resume`."""
 
 import json
-from typing import Any
+from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandParser
 from rich.console import Console
 from rich.table import Table
 
 from jobs.domain.states import word
-from jobs.management.shell import person, refusals, seconds_until
+from jobs.management.shell import is_terminal, person, refusals, seconds_until
 from jobs.operations import actions
 from jobs.queue import pauses
 from jobs.queue.status import QueueStatus, queue_status
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self.stdout.write(f"resumed: {one.id}")
 
     def _print(self, status: QueueStatus) -> None:
-        console = Console(file=self.stdout._out, highlight=False)  # type: ignore[attr-defined]
+        console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 160)
         for pause in status.pauses:
             end = f", until {pause.ends_at:%Y-%m-%d %H:%M:%S} UTC" if pause.ends_at else ", no end"
             console.print(f"PAUSED  {pause.scope}: {pause.reason} ({pause.owner}{end})", markup=False)
