@@ -9,8 +9,9 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from detiq_admin.child_logs import last_line, open_log
 from detiq_admin.lifeline import PARENT_FD, READY_FD
@@ -57,18 +58,17 @@ class Part:
     def pid(self) -> int | None:
         return None if self._process is None else self._process.pid
 
-    def start(self, lifeline: int, ready_seconds: float) -> None:
-        """Starts the process and waits for its word. Raises `PartFailed` when it ends first.
-
-        One that says nothing in time but runs is taken to be slow, not broken.
-        """
+    def start(self, lifeline: int) -> IO[bytes]:
+        """Starts the process. The pipe returned carries its word that it works."""
         ready, say_ready = os.pipe()
-        with contextlib.closing(os.fdopen(ready, "rb", buffering=0)) as word:
-            self._launch(lifeline, say_ready)
-            with selectors.DefaultSelector() as selector:
-                selector.register(word, selectors.EVENT_READ)
-                said = selector.select(ready_seconds) and word.read(64)
-            if said == b"":  # the pipe was closed without a word: it has ended
+        self._launch(lifeline, say_ready)
+        return os.fdopen(ready, "rb", buffering=0)
+
+    def wait_ready(self, word: IO[bytes], seconds: float) -> None:
+        """Waits for its word. Raises `PartFailed` when it ends first; one that takes longer is slow, not broken."""
+        with word, selectors.DefaultSelector() as selector:
+            selector.register(word, selectors.EVENT_READ)
+            if selector.select(seconds) and word.read(64) == b"":  # closed without a word: it has ended
                 raise PartFailed(f"the {self.name} ended at once ({self._ending()}): {last_line(self.log)}")
 
     def _launch(self, lifeline: int, say_ready: int) -> None:
@@ -147,14 +147,15 @@ class Supervisor:
         # Only this process holds the writing end; nothing is ever written. A child reads its end as ours.
         self._lifeline, self._held = os.pipe()
 
-    def start(self, part: Part, ready_seconds: float = 30.0) -> None:
-        """Starts a part and waits until it works. Raises `PartFailed`."""
-        self._parts.append(part)
-        part.start(self._lifeline, ready_seconds)
-
-    def pid(self, name: str) -> int | None:
-        """The process of the part with this name."""
-        return next((part.pid for part in self._parts if part.name == name), None)
+    def start(self, *parts: Part, ready_seconds: float = 30.0) -> Iterator[Part]:
+        """Starts the parts together and yields each, in turn, once it works. Raises `PartFailed`."""
+        words = []
+        for part in parts:
+            self._parts.append(part)
+            words.append(part.start(self._lifeline))
+        for part, word in zip(parts, words, strict=True):
+            part.wait_ready(word, ready_seconds)
+            yield part
 
     def run(self, also: Callable[[], None]) -> None:
         """Until a stop is asked for. `also` is called in every round, a few times a second."""

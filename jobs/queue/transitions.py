@@ -25,7 +25,8 @@ from jobs.domain.outcomes import (
     Turn,
     as_json,
 )
-from jobs.domain.states import DEAD_LETTERED, ENDED, state, word
+from jobs.domain.states import ENDED, state, word
+from jobs.domain.values import json_text
 from jobs.queue.statements import Connection, Row, run
 
 log = structlog.get_logger("jobs.door")
@@ -91,7 +92,7 @@ def enqueue(
             "project_id": project_id,
             "name": name,
             "priority": priority,
-            "config": json.dumps(full, allow_nan=False),
+            "config": json_text(full),
             "submitted_by": submitted_by,
             "unique_key": unique_key,
             "origin_id": None,
@@ -148,7 +149,7 @@ def track(
             "tenant_id": tenant_id,
             "project_id": project_id,
             "name": name,
-            "config": json.dumps(dict(config or {}) | {"tenantId": tenant_id}, allow_nan=False),
+            "config": json_text(dict(config or {}) | {"tenantId": tenant_id}),
             "submitted_by": submitted_by,
             "worker": worker,
             "actor": worker,
@@ -364,6 +365,3 @@ def _claimed(worker: str, row: Row) -> ClaimedJob:
         checkpoint=row["checkpoint"],
         retry_count=row["retry_count"],
     )
-
-
-__all__ = ["DEAD_LETTERED", "Moved"]

@@ -54,6 +54,7 @@ class JobsConsumer(Consumer):
     """One worker process."""
 
     scheduler_class = SweepScheduler
+    scheduler: Any
 
     def __init__(self, huey: PostgresHuey, engine: Engine, **options: Any) -> None:
         self.engine = engine
@@ -110,8 +111,9 @@ class JobsConsumer(Consumer):
         if not self.environment.is_alive(self.scheduler):
             healthy = False
             log.error("the scheduler died; it is replaced")
-            self.scheduler = self._create_process(self._create_scheduler(), "Scheduler")
-            self.scheduler.start()
+            scheduler = self._create_process(self._create_scheduler(), "Scheduler")
+            scheduler.start()
+            self.scheduler = scheduler
         return healthy
 
     def stop(self, graceful: bool = False) -> None:

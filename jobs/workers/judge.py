@@ -4,11 +4,12 @@ import random
 import traceback
 from datetime import UTC, datetime
 
-from jobs.domain.classification import classify, sign_of
+from jobs.domain.classification import classify
 from jobs.domain.failures import DeadLetter, FailureType, decide
 from jobs.domain.fingerprint import fingerprint
 from jobs.domain.outcomes import ClaimedJob, DeadLettered, Failure, RetryLater
 from jobs.domain.retry_after import retry_after_seconds
+from jobs.domain.signs import sign_of
 from jobs.domain.values import clean_text
 
 LONGEST_ERROR = 64_000

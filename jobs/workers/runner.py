@@ -25,7 +25,7 @@ LARGEST_RESULT_BYTES = 16 * 1024 * 1024
 
 
 class BadConfig(Exception):
-    """invalid input: the job's config cannot be used"""
+    """The job's config cannot be used: nothing that a retry would change."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Runner:
             return self._completed(self._perform(active))
         except StopRun as reason:
             return self._stopped(active.job, active.stop.reason or reason)
+        except BadConfig as error:
+            return judged(active.job, str(error), FailureType.LOGICAL, self.retry_jitter, self.rng)
         except BaseException as error:  # noqa: BLE001
             return self._failed(active, error)
         finally:

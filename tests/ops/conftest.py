@@ -72,6 +72,13 @@ class Up(Process):
             time.sleep(0.05)
         raise AssertionError(f"no line of {part} (exit code {self.popen.poll()}):\n{self.output()}")
 
+    def wait_until(self, holds: Callable[[str], object], seconds: float = 20) -> None:
+        """Until `holds(output)`. AssertionError with all output when that takes too long."""
+        deadline = time.monotonic() + seconds
+        while not holds(self.output()):
+            assert time.monotonic() < deadline, self.output()
+            time.sleep(0.1)
+
     def line(self, part: str) -> str | None:
         lines = self.output().splitlines()
         return next((line[len(part) :].strip() for line in lines if line.startswith(f"{part} ")), None)

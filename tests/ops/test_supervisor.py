@@ -61,14 +61,14 @@ def supervisor(stop: NeverAsked):
 
 def test_a_part_that_ends_at_once_fails_the_start_with_its_last_line(supervisor, tmp_path):
     with pytest.raises(PartFailed, match=r"worker ended at once \(exit code 3\): no such setting"):
-        supervisor.start(part(tmp_path, "worker", "print('no such setting'); raise SystemExit(3)"))
+        list(supervisor.start(part(tmp_path, "worker", "print('no such setting'); raise SystemExit(3)")))
 
 
 def test_a_dead_part_is_started_again(tmp_path, stop):
     said = Said()
     supervisor = Supervisor(stop, said)
     steady = part(tmp_path, "worker", SLEEPS)
-    supervisor.start(steady)
+    list(supervisor.start(steady))
     first = steady.pid
     os.kill(first, signal.SIGKILL)
     deadline = time.monotonic() + 10
@@ -89,14 +89,14 @@ def test_parts_stop_in_turn_the_last_started_first(supervisor, tmp_path):
             f"def end(*_):\n    open({str(log)!r}, 'a').write({name!r} + ' ')\n    sys.exit()\n"
             f"signal.signal(signal.SIGTERM, end)\n{READY}while True: time.sleep(0.05)"
         )
-        supervisor.start(part(tmp_path, name, code))
+        list(supervisor.start(part(tmp_path, name, code)))
     supervisor.stop()
     assert log.read_text().split() == ["console", "worker"]
 
 
 def test_a_second_signal_is_passed_on_as_a_second_signal(supervisor, stop, tmp_path):
     slow = part(tmp_path, "worker", NEEDS_TWO_SIGNALS, stop_seconds=60)
-    supervisor.start(slow)
+    list(supervisor.start(slow))
     threading.Timer(0.3, setattr, (stop, "hurry", True)).start()
     started = time.monotonic()
     supervisor.stop()
@@ -107,7 +107,7 @@ def test_a_second_signal_is_passed_on_as_a_second_signal(supervisor, stop, tmp_p
 def test_a_part_that_will_not_stop_is_killed(supervisor, tmp_path):
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPS
     stubborn = part(tmp_path, "worker", deaf, stop_seconds=0.5)
-    supervisor.start(stubborn)
+    list(supervisor.start(stubborn))
     supervisor.stop()
     assert not psutil.pid_exists(stubborn.pid)
 
@@ -120,7 +120,7 @@ def test_a_killed_parent_leaves_no_child(tmp_path, child):
         from detiq_admin.supervisor import Part, Supervisor
         s = Supervisor(None, print)
         p = Part("worker", [sys.executable, "-c", {child!r}], os.environ, Path({str(tmp_path / "log")!r}), stop_seconds=5)
-        s.start(p)
+        list(s.start(p))
         print(p.pid, flush=True)
         time.sleep(60)
     """)

@@ -61,10 +61,8 @@ class Command(BaseCommand):
         env = start.environment(address)
         supervisor = Supervisor(stop, self._say)
         stack.callback(supervisor.stop)
-        supervisor.start(self._worker(env))
-        self._say("worker", f"process {supervisor.pid('worker')}, log {_log('worker')}")
-        supervisor.start(self._console(env, listener.fileno()))
-        self._say("console", f"process {supervisor.pid('console')}, log {_log('console')}")
+        for part in supervisor.start(self._worker(env), self._console(env, listener.fileno())):
+            self._say(part.name, f"process {part.pid}, log {part.log}")
         self._say("ready", address.url)
         for line in start.logins(made):
             self._say("login", line)

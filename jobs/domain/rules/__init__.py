@@ -1,0 +1,32 @@
+"""The built-in rules of failure classification, in the order in which they are asked."""
+
+from jobs.domain.rules import (
+    access,
+    browsers,
+    codes,
+    databases,
+    exceptions,
+    inputs,
+    network,
+    platform,
+    providers,
+    words,
+)
+from jobs.domain.rules.base import Rule, Sign
+
+#: Reasons go from the most particular to the most general. Within a kind of sign the first rule that matches wins.
+BUILT_IN: tuple[Rule, ...] = (
+    *platform.RULES,
+    *providers.RULES,
+    *databases.RULES,
+    *access.RULES,
+    *platform.SERVICES,
+    *browsers.RULES,
+    *inputs.RULES,
+    *network.RULES,
+    *codes.RULES,
+    *exceptions.RULES,
+    *words.RULES,
+)
+
+__all__ = ["BUILT_IN", "Rule", "Sign"]

@@ -1,0 +1,131 @@
+"""The network: between us and another party it is transient; to a service that we run it is ours."""
+
+from jobs.domain.failures import FailureType
+from jobs.domain.rules.base import Rule, Sign
+
+_LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
+
+# What goes wrong on the way to a service, and the names of services that we run.
+_TROUBLE = (
+    "econnrefused|connection refused|actively refused|econnreset|connection "
+    "reset|reset by peer|etimedout|timed? ?out|timeout|enotfound|eai_again|"
+    "name or service not known|name resolution|"
+    "getaddrinfo|no such host|ehostunreach|no route to host|enetunreach|"
+    "unreachable|broken pipe|epipe|socket hang up|socket closed|connection[^\n]{0,40} "
+    "(?:closed|lost|terminated|aborted|dropped|failed|reset)|"
+    "closed the connection|server closed|can't reach|cannot connect|"
+    "can't connect|could not connect|unable to connect|failed to connect|"
+    "not connected|lost connection|gone away|connection error|socket "
+    "error|"
+    "max retries exceeded|error connecting|could not translate host|unavailable|is not running|is down|refused"
+)
+_OWN = (
+    r"\b(?:redis|pg::\w+|activerecord|sqlclient|oracledb|cx_oracle|pymssql|"
+    r"odbc|mongoose|couchdb|dynamodb|libpq|unable to connect to the "
+    r"database|ioredis|replyerror|postgres\w*|psycopg\w*|asyncpg|pgbouncer|"
+    r"mysql\w*|mariadb|pymysql|mongo\w*|rabbitmq|amqp|pika|kafka|memcached?|"
+    r"elasticsearch|opensearch|clickhouse|minio|sqlalchemy|"
+    r"prisma\w*|sequelize\w*|typeorm|knex|hikari\w*|jdbc|celery|kombu|"
+    r"bullmq|cassandra|neo4j|etcd|zookeeper|vault|qdrant|milvus|weaviate|"
+    r"database|chromedriver|browserless|object store)\b|django\.db"
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "fetch-failed",
+        Sign.PATTERN,
+        r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
+        _TRANSIENT,
+        "the network between failed; a fetch says so by a TypeError",
+    ),
+    Rule(
+        "own-service-network",
+        Sign.CLUES,
+        rf"\A(?=[\s\S]*?(?:{_TROUBLE}))(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?net::err)",
+        _INFRASTRUCTURE,
+        "a service that we run cannot be reached",
+    ),
+    Rule(
+        "target-refuses-connection",
+        Sign.CLUES,
+        r"\A(?=[\s\S]*?(?:econnrefused|connection refused|actively refused))(?=[\s\S]*?<public>)",
+        _TRANSIENT,
+        "the target refuses connections for now",
+    ),
+    Rule(
+        "own-service-refuses-connection",
+        Sign.CLUES,
+        r"\b(?:econnrefused|connection refused|actively refused)",
+        _INFRASTRUCTURE,
+        "a connection was refused, and not by a target",
+    ),
+    Rule(
+        "certificate",
+        Sign.PHRASE,
+        "certificate verify failed | certificate is invalid | remote certificate | invalid certificate"
+        " | certificate chain | untrusted root | trust anchor | certificate has been revoked"
+        " | certificate validation | certificate error | certificate_verify_failed | ssl certificate problem"
+        " | unable to verify the first certificate | unable_to_verify_leaf_signature | self signed certificate"
+        " | self-signed certificate | depth_zero_self_signed_cert | certificate has expired | cert_has_expired"
+        " | certificate is not valid | certificate is not trusted | certificate expired"
+        " | certificate signed by unknown authority | certificate is valid for | x509: | err_tls_cert_altname"
+        " | altnames | unable to get local issuer | unable to get issuer | hostname mismatch | doesn't match"
+        " | hostname/ip does not match | no alternative certificate subject | pkix path | certpath"
+        " | certificateexception | bad certificate | certificate unknown | unknown ca | certificate revoked"
+        " | wrong version number | wrong_version_number | unsupported protocol | unsupported_protocol"
+        " | handshake failure | handshake_failure | sslv3 alert | tlsv1 alert | tlsv1 unrecognized"
+        " | unrecognized_name | unrecognized name | protocol version | no cipher | dh key too small"
+        " | dh_key_too_small | ca md too weak | unsafe legacy renegotiation | unexpected message | eproto"
+        " | unable to find valid certification path | no peer certificate | inappropriate fallback"
+        " | received fatal alert | server gave http response to https client | plain http request was sent"
+        " | no application protocol | cert_ | ssl peer certificate",
+        _LOGICAL,
+        "the target's certificate or TLS is not acceptable",
+    ),
+    Rule(
+        "address-not-resolved-bare",
+        Sign.PATTERN,
+        r"\Aexceptions:(?![^\n]*(?:httpx|httpcore|aiohttp|requests|urllib|curl|scrapy|axios|undici|fetch|"
+        r"playwright))[^\n]*\n\W{0,3}(?:[\w.]{1,60}(?:error|"
+        r"exception): )?(?:\[errno -?\d{1,3}\] )?(?:getaddrinfo:? ?)?(?:name or service not known|"
+        r"nodename nor servname provided, or not known|getaddrinfo failed)\W{0,3}$",
+        _INFRASTRUCTURE,
+        "a name without a target: one of our own services does not resolve",
+    ),
+    Rule(
+        "target-network",
+        Sign.PHRASE,
+        "maximum execution time | timed out | timedout | timeout | time-out | time out | deadline exceeded"
+        " | deadline_exceeded | took too long | etimedout | esockettimedout | econnaborted | econnreset"
+        " | connection reset | reset by peer | connection was reset | socket hang up | enotfound | eai_again"
+        " | eai_fail | getaddrinfo | name resolution | name or service not known | nodename nor servname"
+        " | could not resolve | couldn't resolve | failed to resolve | cannot resolve | no address associated"
+        " | nxdomain | servfail | no such host | unknownhost | unknown host | host not found"
+        " | host is unreachable | ehostunreach | no route to host | enetunreach | network is unreachable"
+        " | network unreachable | enetdown | network error | network_error | networkerror"
+        " | network request failed | network connection | ehostdown | host is down | epipe | broken pipe"
+        " | fetch failed | failed to fetch | fetch error | other side closed | und_err | connection closed"
+        " | connection was closed | connection is closed | connection lost | connection aborted"
+        " | connection error | connection broken | connection dropped | connection failed"
+        " | connection unexpectedly closed | connection timed | closed the connection | closed unexpectedly"
+        " | remote end closed | remotedisconnected | peer closed | server disconnected | connection interrupted"
+        " | connection attempt failed | forcibly closed | failed to establish a new connection"
+        " | unable to connect | cannot connect | could not connect | couldn't connect | failed to connect"
+        " | can't connect | connect error | connecterror | max retries exceeded | no connection established"
+        " | unavailable: | statuscode.unavailable | incompleteread | incomplete read | incomplete message"
+        " | incomplete response | incomplete chunked | chunked encoding | invalid chunk | premature close"
+        " | prematurely closed | err_stream_premature_close | response ended prematurely"
+        " | content length mismatch | unexpected eof | unexpected_eof | eof occurred in violation | eof occurred"
+        " | empty reply | empty response | bytes received | transfer closed | stream was reset | stream closed"
+        " | rst_stream | goaway | http2 stream | http/2 stream | protocol_error | refused_stream | err_http2"
+        " | remote protocol | remoteprotocolerror | bad record mac | decryption failed or bad record"
+        " | before secure tls connection | tls connection was established | handshake timeout"
+        " | ssl connection timeout | ssl_error_syscall | ssl_error_zero_return | ssl shutdown | temporary failure"
+        " | can be retried | greylisted | graylisted | 421 4 | 450 4 | 451 4 | 452 4 | mailbox busy"
+        " | socket closed | socket error | websocket closed | lost connection | read error | recv failure"
+        " | recv error | send failure | write after end | connection pool shut | no internet | stream ended"
+        " | hang-up",
+        _TRANSIENT,
+        "the network or another party failed for now",
+    ),
+)

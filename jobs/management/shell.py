@@ -1,0 +1,66 @@
+"""What the commands for people share: who acts, how refusals end, how times are given."""
+
+import getpass
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from django.core.management.base import CommandError
+from django.db import OperationalError
+
+from jobs.domain.errors import InvalidInput, JobsError
+from jobs.operations.actions import Person
+
+REFUSED, USAGE = 1, 2
+_SECONDS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400}
+
+
+def person() -> Person:
+    """The person at the shell, by the name of the operating system's account."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        name = "unknown"
+    return Person(name, source="command")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turns what the door refuses into one line and exit code 1; what was typed wrong, 2."""
+    logging.getLogger("jobs").setLevel(logging.WARNING)  # the command's own output says what was done
+    try:
+        yield
+    except InvalidInput as error:
+        raise CommandError(str(error), returncode=USAGE) from error
+    except JobsError as error:
+        raise CommandError(str(error), returncode=REFUSED) from error
+    except OperationalError as error:
+        raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
+
+
+def seconds_until(text: str, now: datetime | None = None) -> float:
+    """Seconds from `30min`, `2h`, `1d`, or until a moment in ISO 8601 (UTC unless it names an offset).
+
+    Raises `InvalidInput` for anything else, and for what is not in the future.
+    """
+    if match := re.fullmatch(r"(\d{1,9})\s*(s|min|m|h|d)", text.strip()):
+        return float(int(match[1]) * _SECONDS[match[2]])
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(
+            "--until", f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)"
+        ) from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    if seconds <= 0:
+        raise InvalidInput("--until", f"{text} has passed")
+    return seconds
+
+
+def is_terminal() -> bool:
+    """Does a person read this, rather than a script?"""
+    return sys.stdout.isatty()

@@ -1,0 +1,106 @@
+"""Handlers that do what handlers do wrong, and some that work. Loaded by `JOB_HANDLER_MODULES=tests.workers.kit`."""
+
+import os
+import time
+from typing import Any
+
+from jobs.handlers import JobContext, handler
+
+
+@handler("NOOP")
+def noop(job: JobContext) -> Any:
+    return {"ok": True}
+
+
+@handler("STEPS")
+def steps(job: JobContext) -> Any:
+    """Counts to `n`, a checkpoint a step; every count is written down where the test can see it."""
+    n, pause = job.config.get("n", 10), job.config.get("pause", 0.1)
+    start = (job.checkpoint or {}).get("done", 0)
+    for step in range(start, n):
+        job.log.info("step %s", step)
+        job.save_checkpoint({"done": step + 1})
+        job.progress((step + 1) * 100 // n, f"step {step + 1} of {n}")
+        job.sleep(pause)
+    return {"from": start, "to": n}
+
+
+@handler("FAIL")
+def fail(job: JobContext) -> Any:
+    raise RuntimeError(job.config.get("error", "HTTP 503 from there"))
+
+
+@handler("BLOCK")
+def block(job: JobContext) -> Any:
+    """Never looks whether it should stop."""
+    time.sleep(job.config.get("seconds", 30))
+    return "slept"
+
+
+@handler("SPIN")
+def spin(job: JobContext) -> Any:
+    """Pure Python that never yields on purpose."""
+    until = time.monotonic() + job.config.get("seconds", 3)
+    n = 0
+    while time.monotonic() < until:
+        n += 1
+    return n
+
+
+@handler("DIE")
+def die(job: JobContext) -> Any:
+    os._exit(137)
+
+
+@handler("SYSTEM_EXIT")
+def system_exit(job: JobContext) -> Any:
+    raise SystemExit(3)
+
+
+@handler("RESULT")
+def result(job: JobContext) -> Any:
+    """Results that a database or a page has trouble with."""
+    match job.config["kind"]:
+        case "nul":
+            return {"text": "ab\x00cd"}
+        case "nul key":
+            return {"k\x00ey": 1}
+        case "surrogate":
+            return {"text": "\ud800"}
+        case "nan":
+            return {"n": float("nan"), "i": float("inf")}
+        case "literal":
+            return {"text": r"\u0000"}
+        case "deep":
+            value: Any = 1
+            for _ in range(100_000):
+                value = [value]
+            return value
+        case "large":
+            return "x" * 60_000_000
+        case "object":
+            return {"o": object()}
+        case kind:
+            raise ValueError(kind)
+
+
+@handler("ORM")
+def orm(job: JobContext) -> Any:
+    from jobs.models import Job
+
+    return Job.objects.count()
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+@handler("UNPRINTABLE")
+def unprintable(job: JobContext) -> Any:
+    raise Unprintable
+
+
+@handler("NUL_ERROR")
+def nul_error(job: JobContext) -> Any:
+    raise ValueError("bad \x00 byte \ud800 " + "x" * 5_000_000)

@@ -1,0 +1,257 @@
+"""Real worker processes: they start what is there, say how far it is, stop when asked, and lose nothing when killed."""
+
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from jobs.queue import pauses, transitions
+from tests.queue.helpers import history, insert, row
+from tests.workers.helpers import KIT, status, wait_for, wait_status
+
+pytestmark = pytest.mark.xdist_group("workers")
+WHO = {"actor": "kim", "reason": "because"}
+
+
+def test_a_plain_insert_is_started_within_a_second(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT, JOB_WORKER_POLL_INTERVAL_MS="60000")
+    time.sleep(0.5)
+    for n in range(5):
+        insert(conn, f"j{n}", type="NOOP", tenantId=f"t{n}")
+        wait_status(conn, f"j{n}", "DONE", 3)
+    waits = conn.execute("""SELECT extract(epoch FROM "startedAt" - "queuedAt") FROM "PlatformJob" """).fetchall()
+    assert max(float(wait) for (wait,) in waits) < 1.0
+
+
+def test_progress_step_checkpoint_and_log_lines_are_seen_while_it_runs(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT)
+    insert(conn, "j", type="STEPS", config='{"n": 30}')
+    wait_for(lambda: row(conn, "j")["progress"] > 10)
+    job = row(conn, "j")
+    assert job["currentStep"].startswith("step ") and job["result"]["step"].startswith("step ")
+    assert job["checkpoint"]["done"] > 1 and job["checkpointAt"]
+    wait_for(lambda: conn.execute("SELECT count(*) FROM job_log WHERE job_id = 'j'").fetchone()[0] > 2)
+    wait_status(conn, "j", "DONE")
+    assert row(conn, "j")["result"] == {"from": 0, "to": 30}
+
+
+def test_a_running_job_stops_within_two_seconds_of_a_cancel(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT, JOB_WORKER_POLL_INTERVAL_MS="60000")
+    insert(conn, "j", type="STEPS", config='{"n": 1000}')
+    wait_for(lambda: row(conn, "j")["progress"] > 0 or row(conn, "j")["checkpoint"])
+    asked = time.monotonic()
+    transitions.request_cancel(["j"], **WHO, using=conn)
+    wait_status(conn, "j", "CANCELLED", 4)
+    assert time.monotonic() - asked < 2
+    assert history(conn, "j")[-2:] == [("RUNNING", "CANCEL_REQUESTED"), ("CANCEL_REQUESTED", "CANCELLED")]
+
+
+def test_pause_holds_and_resume_starts_at_once(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT, JOB_WORKER_POLL_INTERVAL_MS="60000")
+    pause = pauses.pause(reason="incident", owner="kim", using=conn)
+    insert(conn, "j", type="NOOP")
+    time.sleep(1)
+    assert status(conn, "j") == "QUEUED"
+    pauses.lift(pause, by="kim", reason="over", using=conn)
+    wait_status(conn, "j", "DONE", 2)
+
+
+def test_cap_of_a_tenant_is_refilled_as_soon_as_a_run_ends(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT, JOB_WORKER_POLL_INTERVAL_MS="60000")
+    for n in range(12):
+        insert(conn, f"j{n}", type="STEPS", config='{"n": 1, "pause": 0.05}')
+    wait_for(
+        lambda: conn.execute("""SELECT count(*) FROM "PlatformJob" WHERE status = 'DONE'""").fetchone() == (12,), 8
+    )
+
+
+@pytest.mark.parametrize("type_", ["FAIL", "SYSTEM_EXIT", "UNPRINTABLE", "NUL_ERROR"])
+def test_whatever_a_handler_raises_ends_its_job_and_not_the_worker(conn: Any, worker_process: Any, type_: str) -> None:
+    worker_process(**KIT, JOB_WORKER_CONCURRENCY="1")
+    insert(conn, "j", type=type_)
+    wait_for(lambda: status(conn, "j") in ("RETRY_WAIT", "FAILED"))
+    job = row(conn, "j")
+    assert job["failureType"] and job["error"] and job["fingerprint"] and len(job["error"]) < 100_000
+    insert(conn, "k", type="NOOP")
+    wait_status(conn, "k", "DONE")
+
+
+@pytest.mark.parametrize("kind", ["nul", "nul key", "surrogate", "nan", "deep", "large", "object"])
+def test_a_result_that_cannot_be_stored_as_it_is_never_keeps_a_job_from_ending(
+    conn: Any, worker_process: Any, kind: str
+) -> None:
+    worker_process(**KIT)
+    insert(conn, "j", type="RESULT", config=f'{{"kind": "{kind}"}}')
+    wait_for(lambda: status(conn, "j") not in ("QUEUED", "RUNNING"), 20)
+    assert status(conn, "j") == "DONE"
+    assert len(history(conn, "j")) == 3
+    reason = conn.execute("SELECT reason FROM job_history WHERE job_id = 'j' AND to_status = 'DONE'").fetchone()[0]
+    assert reason, "the history says what was changed in the result"
+
+
+def test_an_innocent_result_is_stored_unchanged(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT)
+    insert(conn, "j", type="RESULT", config='{"kind": "literal"}')
+    wait_status(conn, "j", "DONE")
+    assert row(conn, "j")["result"] == {"text": r"\u0000"}
+
+
+@pytest.mark.parametrize("config", ["[1]", '"text"', "null", '{"n": 1e5000}'])
+def test_a_config_that_cannot_be_used_fails_that_job_alone(conn: Any, worker_process: Any, config: str) -> None:
+    worker_process(**KIT)
+    insert(conn, "j", type="NOOP", config=config)
+    insert(conn, "k", type="NOOP")
+    wait_status(conn, "k", "DONE")
+    wait_for(lambda: status(conn, "j") not in ("QUEUED", "RUNNING"))
+    if config.startswith("{"):
+        assert status(conn, "j") in ("DONE", "RETRY_WAIT")
+    else:
+        assert row(conn, "j")["failureType"] == "LOGICAL"
+
+
+@pytest.mark.parametrize("type_", ["BLOCK", "SPIN"])
+def test_a_handler_that_blocks_is_not_taken_for_dead(conn: Any, worker_process: Any, type_: str) -> None:
+    worker_process(**KIT, JOB_STALE_TIMEOUT_MINUTES="0.02")
+    insert(conn, "j", type=type_, config='{"seconds": 4}')
+    wait_status(conn, "j", "DONE", 12)
+    assert len(history(conn, "j")) == 3, "claimed once, ended once"
+
+
+def test_a_killed_workers_job_goes_on_from_its_checkpoint(conn: Any, worker_process: Any) -> None:
+    env = KIT | {"JOB_STALE_TIMEOUT_MINUTES": "0.02"}
+    first = worker_process(**env)
+    insert(conn, "j", type="STEPS", config='{"n": 30, "pause": 0.05}')
+    wait_for(lambda: (row(conn, "j")["checkpoint"] or {}).get("done", 0) > 5)
+    first.kill()
+    done = row(conn, "j")["checkpoint"]["done"]
+    worker_process(**env)
+    wait_status(conn, "j", "RETRY_WAIT", 10)
+    assert row(conn, "j")["error"].startswith("worker lost (") and row(conn, "j")["failureType"] == "INFRASTRUCTURE"
+    transitions.run_now(["j"], **WHO, using=conn)
+    wait_status(conn, "j", "DONE")
+    assert row(conn, "j")["result"]["from"] in (done, done + 1)
+
+
+def test_a_job_that_kills_its_worker_ends_in_the_dlq(conn: Any, worker_process: Any) -> None:
+    env = KIT | {"JOB_STALE_TIMEOUT_MINUTES": "0.02"}
+    insert(conn, "j", type="DIE")
+    for attempt in range(1, 5):
+        try:
+            worker_process(**env)
+        except AssertionError:  # it may be dead before it could say that it is ready
+            pass
+        sweeper = worker_process(**(env | {"JOB_HANDLER_MODULES": ""}))
+        wait_for(lambda: status(conn, "j") in ("RETRY_WAIT", "FAILED"), 10)
+        assert row(conn, "j")["retryCount"] == attempt
+        sweeper.kill()
+        transitions.run_now(["j"], **WHO, using=conn)
+    job = row(conn, "j")
+    assert (job["status"], job["dlq"]) == ("FAILED", True)
+    assert "the worker died 4 times while running this job" in job["dlqReason"]
+
+
+def test_sigterm_lets_jobs_finish_and_starts_nothing_new(conn: Any, worker_process: Any) -> None:
+    worker = worker_process(**KIT, JOB_WORKER_CONCURRENCY="2", JOB_SHUTDOWN_GRACE_SECONDS="10")
+    for n in range(2):
+        insert(conn, f"j{n}", type="STEPS", config='{"n": 10, "pause": 0.1}')
+    wait_for(lambda: all(status(conn, f"j{n}") == "RUNNING" for n in range(2)))
+    for n in range(5):
+        insert(conn, f"k{n}", type="NOOP", tenantId="other")
+    worker.terminate()
+    assert worker.wait(15) == 0
+    assert [status(conn, f"j{n}") for n in range(2)] == ["DONE", "DONE"]
+    assert {status(conn, f"k{n}") for n in range(5)} <= {"QUEUED"}
+
+
+def test_past_the_grace_period_jobs_are_put_back_uncounted_with_their_checkpoint(
+    conn: Any, worker_process: Any
+) -> None:
+    worker = worker_process(**KIT, JOB_SHUTDOWN_GRACE_SECONDS="0.5")
+    insert(conn, "j", type="STEPS", config='{"n": 1000}')
+    insert(conn, "b", type="BLOCK", config='{"seconds": 60}')
+    wait_for(lambda: row(conn, "j")["checkpoint"] and status(conn, "b") == "RUNNING")
+    worker.terminate()
+    assert worker.wait(15) == 0
+    for id_ in ("j", "b"):
+        job = row(conn, id_)
+        assert (job["status"], job["retryCount"], job["workerId"]) == ("QUEUED", 0, None)
+    assert row(conn, "j")["checkpoint"]["done"] > 0
+    assert conn.execute("SELECT stopped_at IS NOT NULL FROM worker").fetchall() == [(True,)]
+
+
+def test_a_second_signal_puts_jobs_back_at_once(conn: Any, worker_process: Any) -> None:
+    worker = worker_process(**KIT, JOB_SHUTDOWN_GRACE_SECONDS="60")
+    insert(conn, "j", type="STEPS", config='{"n": 1000}')
+    wait_status(conn, "j", "RUNNING")
+    worker.terminate()
+    time.sleep(0.5)
+    worker.terminate()
+    assert worker.wait(10) == 0
+    assert status(conn, "j") == "QUEUED"
+
+
+def test_a_frozen_worker_that_wakes_up_changes_nothing(conn: Any, worker_process: Any) -> None:
+    env = KIT | {"JOB_STALE_TIMEOUT_MINUTES": "0.03"}
+    frozen = worker_process(**env)
+    insert(conn, "j", type="STEPS", config='{"n": 60, "pause": 0.1}')
+    wait_for(lambda: row(conn, "j")["checkpoint"])
+    frozen.signal(signal.SIGSTOP)
+    worker_process(**env)
+    wait_status(conn, "j", "RETRY_WAIT", 10)
+    transitions.run_now(["j"], **WHO, using=conn)
+    wait_status(conn, "j", "RUNNING")
+    second = row(conn, "j")["workerId"]
+    frozen.signal(signal.SIGCONT)
+    wait_for(lambda: "run.lost" in frozen.output() or "run.abandoned" in frozen.output(), 5)
+    assert row(conn, "j")["workerId"] == second
+    wait_status(conn, "j", "DONE", 15)
+    assert [to for _, to in history(conn, "j")].count("DONE") == 1
+
+
+def test_a_cut_connection_is_opened_again_and_work_goes_on(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT)
+    insert(conn, "j", type="STEPS", config='{"n": 30, "pause": 0.1}')
+    wait_for(lambda: row(conn, "j")["progress"] > 5)
+    conn.execute("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE application_name LIKE 'detiq-%' AND datname = current_database()
+                       AND pid <> pg_backend_pid()""")
+    wait_status(conn, "j", "DONE", 15)
+    insert(conn, "k", type="NOOP")
+    wait_status(conn, "k", "DONE", 5)
+    assert len(history(conn, "j")) == 3
+
+
+def test_two_processes_never_run_one_job_twice(conn: Any, worker_process: Any) -> None:
+    for _ in range(2):
+        worker_process(**KIT, JOB_WORKER_CONCURRENCY="4")
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
+                    SELECT 'j' || n, 't' || (n % 20), 'NOOP', '{}' FROM generate_series(1, 400) n""")
+    wait_for(
+        lambda: conn.execute("""SELECT count(*) FROM "PlatformJob" WHERE status = 'DONE'""").fetchone() == (400,), 20
+    )
+    runs = conn.execute(
+        "SELECT job_id, count(*) FROM job_history WHERE to_status = 'RUNNING' GROUP BY 1 HAVING count(*) > 1"
+    )
+    assert runs.fetchall() == []
+    assert conn.execute("SELECT count(DISTINCT id) FROM worker").fetchone() == (2,)
+
+
+def test_a_job_over_its_types_longest_run_time_is_stopped(conn: Any, worker_process: Any) -> None:
+    conn.execute("INSERT INTO type_setting (type, max_run_seconds, updated_by) VALUES ('STEPS', 1, 'x')")
+    worker_process(**KIT)
+    insert(conn, "j", type="STEPS", config='{"n": 1000}')
+    wait_status(conn, "j", "RETRY_WAIT", 8)
+    assert row(conn, "j")["failureType"] == "TRANSIENT" and "longer than" in row(conn, "j")["error"]
+
+
+def test_a_bad_setting_is_named_at_the_start(worker_process: Any) -> None:
+    process = worker_process.start("worker", JOB_WORKER_CONCURRENCY="zero")
+    assert process.wait(20) != 0
+    assert "JOB_WORKER_CONCURRENCY" in process.output() and "Traceback" not in process.output()
+
+
+def test_a_handler_module_that_is_missing_is_named(worker_process: Any) -> None:
+    process = worker_process.start("worker", JOB_HANDLER_MODULES="no.such.module")
+    assert process.wait(20) == 1
+    assert "JOB_HANDLER_MODULES names no.such.module" in process.output() and "Traceback" not in process.output()
