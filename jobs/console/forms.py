@@ -1,7 +1,5 @@
 """What people type: checked here, with the field named in every message."""
 
-import json
-import math
 from typing import Any
 
 from django import forms
@@ -9,12 +7,12 @@ from django.core.exceptions import ValidationError
 
 from jobs.console.paging import storable
 from jobs.console.permissions import LONGEST_PAUSE_SECONDS
+from jobs.domain.errors import InvalidInput
+from jobs.domain.values import check_json
 
 LONGEST_REASON = 2_000
 LONGEST_CONFIG = 1_000_000
 LONGEST_NAME = 300
-DEEPEST_CONFIG = 64
-_SAFE_INTEGER = 10**300
 
 ENDS = [
     ("900", "in 15 min"),
@@ -30,6 +28,11 @@ def clean_text(value: str) -> str:
     if not storable(value):
         raise ValidationError("It holds a character that cannot be stored (NUL or half of a pair).")
     return value.strip()
+
+
+def problem(form: forms.Form, field: str) -> str:
+    """What is wrong with a field, in a sentence; empty when nothing is."""
+    return " ".join(str(error) for error in form.errors.get(field, []))
 
 
 class TextField(forms.CharField):
@@ -61,7 +64,7 @@ class EnqueueForm(forms.Form):
         help_text="Higher goes first.",
     )  # fmt: skip
     config = forms.CharField(
-        label="Config, a JSON object", required=False, max_length=LONGEST_CONFIG, strip=True, initial="{}",
+        label="Config, a JSON object", required=False, strip=True, initial="{}",
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
     )  # fmt: skip
     reason = TextField(label="Reason, kept in the audit trail", required=False, max_length=LONGEST_REASON)
@@ -79,47 +82,12 @@ class EnqueueForm(forms.Form):
 def parse_config(text: str) -> dict[str, Any]:
     """JSON text as a job's config. Raises `ValidationError` naming what cannot be stored, and where."""
     try:
-        value = json.loads(text, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        raise ValidationError(f"It is no JSON: {error.msg}, line {error.lineno}, column {error.colno}.") from error
-    except RecursionError as error:
-        raise ValidationError(f"It is nested deeper than {DEEPEST_CONFIG} levels.") from error
-    except ValueError as error:  # an integer of more digits than Python reads
-        raise ValidationError(f"It holds a number that cannot be read: {error}.") from error
+        value = check_json(text, max_bytes=LONGEST_CONFIG, field="config")
+    except InvalidInput as error:
+        raise ValidationError(f"{error.message[:1].upper()}{error.message[1:500]}.") from error
     if not isinstance(value, dict):
         raise ValidationError("It must be a JSON object: { … }.")
-    _check(value, "$", 0)
     return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValidationError(f"The key {key[:80]!r} stands twice in one object; only one value could be kept.")
-        found[key] = value
-    return found
-
-
-def _check(value: Any, path: str, depth: int) -> None:
-    if depth > DEEPEST_CONFIG:
-        raise ValidationError(f"It is nested deeper than {DEEPEST_CONFIG} levels, at {path[:120]}.")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _check_text(key, f"{path}, in the key {key[:40]!r}")
-            _check(item, f"{path}.{key[:40]}", depth + 1)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _check(item, f"{path}[{index}]", depth + 1)
-    elif isinstance(value, str):
-        _check_text(value, path)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ValidationError(f"{path} is no number that JSON can hold (NaN, Infinity or beyond 1e308).")
-
-
-def _check_text(text: str, path: str) -> None:
-    if not storable(text):
-        raise ValidationError(f"{path} holds a character that cannot be stored (NUL or half of a pair).")
 
 
 class PauseForm(ReasonForm):

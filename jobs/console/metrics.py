@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from jobs.console.queries import counts
 from jobs.console.queries.db import fetch, limited
-from jobs.console.queries.overview import Snapshot, read, shared
+from jobs.console.queries.overview import Snapshot, shared
 
 KEEP_SECONDS = 3.0
 # The bounds of detiq_bucket(): bucket n holds what lies below bound n; the last has none.
@@ -92,7 +92,7 @@ def _run_time(totals: list[dict[str, object]]) -> Metric:
         for bound, number in zip((*BOUNDS, "+Inf"), buckets[type_], strict=True):
             total += number
             cumulated.append((bound, float(total)))
-        family.add_metric([type_], cumulated, sum_value=seconds[type_])  # type: ignore[arg-type]
+        family.add_metric([type_], cumulated, sum_value=seconds[type_])
     return family
 
 
@@ -117,7 +117,6 @@ def _queue(now: Snapshot, by_type: list[dict[str, object]]) -> Iterator[Metric]:
     yield GaugeMetricFamily("detiq_silent_runs", "Runs that have missed three heartbeats", value=now.silent)
 
 
-_registry = CollectorRegistry()
 _lock = threading.Lock()
 _kept: tuple[float, bytes] = (float("-inf"), b"")
 
@@ -150,6 +149,3 @@ def clear() -> None:
     """Forgets what is kept; for tests."""
     global _kept
     _kept = (float("-inf"), b"")
-
-
-__all__ = ["QueueCollector", "clear", "read", "text"]

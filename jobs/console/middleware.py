@@ -1,7 +1,7 @@
 """What holds for every answer: errors become pages in one place, headers are complete, times have a zone."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
@@ -49,7 +49,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             return page(request, 403, "This account has no role yet. An admin can give it one.")
         return None
 
-    def handle_no_permission(self, request: Any, view_func: Any) -> HttpResponseBase:
+    def handle_no_permission(self, request: Any, view_func: Any) -> Any:
         """A script gets a plain 401 and where to go; a page gets the redirect."""
         if request.headers.get("HX-Request") == "true" or request.path.startswith("/live/"):
             response = HttpResponse("Your session has ended. Sign in again.", status=401, content_type="text/plain")
@@ -58,7 +58,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             return response
         if request.method not in {"GET", "HEAD"}:
             return redirect_to_login()
-        return super().handle_no_permission(request, view_func)  # type: ignore[no-any-return,no-untyped-call]
+        return super().handle_no_permission(request, view_func)
 
 
 def redirect_to_login() -> HttpResponse:
@@ -83,7 +83,7 @@ def complete(response: HttpResponseBase) -> HttpResponseBase:
     """Adds what an answer lacks when it never reached the inner middleware: an error page is no exception."""
     response.setdefault("X-Frame-Options", settings.X_FRAME_OPTIONS)
     if "Content-Security-Policy" not in response:
-        response["Content-Security-Policy"] = build_policy(settings.SECURE_CSP)
+        response["Content-Security-Policy"] = build_policy(cast("dict[str, list[str]]", settings.SECURE_CSP))
     if not getattr(response, "streaming", False):
         response.setdefault("Cache-Control", "no-store")
         patch_vary_headers(response, ["HX-Request"])

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from jobs.domain.failures import POLICIES
 from jobs.domain.states import DEAD_LETTERED, state, word
 from jobs.queue.pauses import PauseInForce
 from jobs.templatetags.formats import duration_text, relative_text
 
 # How often a failure of each type is tried again; what is not known is not guessed.
-BUDGETS = {"TRANSIENT": 5, "INFRASTRUCTURE": 3, "LOGICAL": 1, "FATAL": 0}
+BUDGETS = {str(kind): policy.retries for kind, policy in POLICIES.items()}
 
 
 @dataclass(frozen=True)

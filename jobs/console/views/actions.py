@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from jobs.console import words
-from jobs.console.forms import ReasonForm
+from jobs.console.forms import ReasonForm, problem
 from jobs.console.links import job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
@@ -79,7 +79,7 @@ def _form(request: HttpRequest, name: str, row: Row, form: ReasonForm, status: i
         "effect": VERBS[name].effect or _cancel_effect(row),
         "action_url": reverse(f"console:{name}"),
         "form": form,
-        "problem": " ".join(form.errors.get("reason", [])),
+        "problem": problem(form, "reason"),
         "reason": form.data.get("reason", ""),
         "token": form.data.get("token") or token(),
         "allowed": can(request.user, name, row["tenant_id"]),

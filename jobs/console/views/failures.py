@@ -1,5 +1,7 @@
 """Failed runs by type and failure type."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
@@ -16,7 +18,10 @@ def failures(request: HttpRequest) -> HttpResponse:
     """What failed in the last hour or day, from the counters."""
     span = request.GET.get("span", "1h")
     span = span if span in SPANS else "1h"
-    context = {"spans": [(key, text, key == span) for key, (text, _) in SPANS.items()], "span": SPANS[span][0]}
+    context: dict[str, Any] = {
+        "spans": [(key, text, key == span) for key, (text, _) in SPANS.items()],
+        "span": SPANS[span][0],
+    }
     try:
         with limited():
             rows = lists.failures(SPANS[span][1])

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from jobs.console import words
-from jobs.console.forms import PauseForm, ReasonForm
+from jobs.console.forms import ENDS, PauseForm, ReasonForm, problem
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import counts
 from jobs.console.queries import pauses as read
@@ -57,8 +57,8 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
         "ends": [
             (key, text, key == (values.get("ends") if form.is_bound else "3600")) for key, text in form_ends(long)
         ],
-        "problems": {name: " ".join(errors) for name, errors in form.errors.items()},
-        "problem_all": " ".join(form.non_field_errors()),
+        "problems": {name: problem(form, name) for name in form.errors},
+        "problem_all": problem(form, "__all__"),
         "effect": _effect(values),
         "may_long": long,
         "who_long": who_may("pause_long"),
@@ -68,8 +68,6 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
 
 def form_ends(long: bool) -> list[tuple[str, str]]:
     """The ends to choose from; one without end is for admins."""
-    from jobs.console.forms import ENDS
-
     return [(key, text) for key, text in ENDS if long or key]
 
 
@@ -129,7 +127,7 @@ def lift(request: HttpRequest) -> HttpResponse:
 def _lift(request: HttpRequest, line: PauseLine, form: ReasonForm, status: int) -> HttpResponse:
     context = {
         "line": line,
-        "problem": " ".join(form.errors.get("reason", [])),
+        "problem": problem(form, "reason"),
         "reason": form.data.get("reason", ""),
         "server_now": shared.get().at,
     }
