@@ -6,9 +6,10 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest
 from django.urls import reverse
+from psycopg_pool import PoolTimeout
 
 from jobs.conf import conf
 from jobs.console import permissions
@@ -79,7 +80,7 @@ def _snapshot() -> Callable[[], Snapshot | None]:
     def read() -> Snapshot | None:
         try:
             return shared.get()
-        except (TooSlow, DatabaseError) as error:
+        except (TooSlow, DatabaseError, InterfaceError, PoolTimeout) as error:
             log.warning("console.frame_without_figures", error=str(error)[:200])
             return None
 

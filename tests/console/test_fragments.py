@@ -49,7 +49,9 @@ def put_in_every_column(text: str) -> list[str]:
     return [job.id for job in jobs]
 
 
-@pytest.mark.parametrize("text", [HOSTILE, LONG, "Рога и копыта \"Süd\" \\ Öl\n\u202e名前 🦊"], ids=["markup", "long", "odd"])
+@pytest.mark.parametrize(
+    "text", [HOSTILE, LONG, 'Рога и копыта "Süd" \\ Öl\n\u202e名前 🦊'], ids=["markup", "long", "odd"]
+)
 def test_no_stored_text_is_markup_anywhere(admin: Client, text: str) -> None:
     ids = put_in_every_column(text)
     SystemConfig.objects.create(key="queue.paused", value="true")
@@ -61,7 +63,7 @@ def test_no_stored_text_is_markup_anywhere(admin: Client, text: str) -> None:
             assert response.status_code == 200, path
             body = response.content.decode()
             assert "<svg/onload" not in body, path
-            assert "{{7*7}}" not in body or HOSTILE == text
+            assert "{{7*7}}" not in body or text == HOSTILE
             assert not re.search(r"<a[^>]*href=\"javascript:", body)
 
 
@@ -77,11 +79,10 @@ PARAMETERS = ["state", "type", "tenant", "project", "failure", "worker", "error"
 def test_no_parameter_breaks_a_page_or_comes_back_as_markup(admin: Client, value: str) -> None:
     JobFactory()
     for path in [*WHOLE, "/job/", "/raw/config/", "/dialogs/cancel/", "/pauses/lift/"]:
-        for name in PARAMETERS:
-            response = admin.get(path, {name: value})
-            assert response.status_code in {200, 302, 400, 404, 409}, (path, name)
-            body = response.content.decode()
-            assert "<script>window.pwn" not in body
+        for parameters in ({name: value for name in PARAMETERS if name != "q"}, {"q": value}):
+            response = admin.get(path, parameters)
+            assert response.status_code in {200, 302, 400, 404, 409}, path
+            assert "<script>window.pwn" not in response.content.decode()
             assert "Set-Cookie:x" not in str(response.headers)
 
 
@@ -96,7 +97,9 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(viewer: Client, path:
 
     def count() -> int:
         shared.clear()
-        with CaptureQueriesContext(connection, ) as queries:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
             assert viewer.get(path if path != "job" else "/jobs/a/").status_code == 200
         return len(queries)
 

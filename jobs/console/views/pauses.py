@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from jobs.console import words
 from jobs.console.forms import ENDS, PauseForm, ReasonForm, problem
+from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import counts
 from jobs.console.queries import pauses as read
@@ -73,6 +74,8 @@ def form_ends(long: bool) -> list[tuple[str, str]]:
 
 def _effect(values: Any) -> str:
     type_, tenant = values.get("type") or None, values.get("tenant") or None
+    if not storable((type_ or "") + (tenant or "")):
+        return ""
     if values.get("project"):
         return "What it holds is counted once it is in force."
     if not (type_ or tenant or values.get("everything")):

@@ -1,0 +1,101 @@
+"""What people do to a job: done once, with a reason, or refused with the state that was found."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from jobs.models import AuditEntry, Job, JobHistory
+from tests.console.addresses import HTMX
+from tests.factories import JobFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_cancelling_needs_a_reason_and_keeps_it(operator: Client) -> None:
+    job = JobFactory()
+    for reason in ("", "   ", "a\x00b", "x" * 2001):
+        response = operator.post("/actions/cancel/", {"id": job.id, "reason": reason}, headers=HTMX)
+        assert response.status_code == 422 and 'aria-invalid="true"' in response.content.decode()
+    assert Job.objects.get().status == "QUEUED"
+    response = operator.post("/actions/cancel/", {"id": job.id, "reason": "duplicate"}, headers=HTMX)
+    assert response.status_code == 200 and response.content == b""
+    assert "cancelled" in json.loads(response["HX-Trigger"])["detiq:toast"]["text"]
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.action, entry.reason, entry.address) == (
+        "the-operator",
+        "cancel",
+        "duplicate",
+        "127.0.0.1",
+    )
+    assert JobHistory.objects.last().reason == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("action", "trait", "found"),
+    [("cancel", "done", "Done"), ("retry", "done", "Done"), ("retry", "running", "Running"), ("run-now", "dead", "Dead"),
+     ("rerun", "running", "Running"), ("force-cancel", "done", "Done"), ("cancel", "cancelled", "Cancelled")],
+)  # fmt: skip
+def test_another_state_is_named_and_nothing_happens(admin: Client, action: str, trait: str, found: str) -> None:
+    job = JobFactory(**{trait: True})
+    before = Job.objects.filter(pk=job.pk).values().get()
+    for headers in ({}, HTMX):
+        response = admin.post(f"/actions/{action}/", {"id": job.id, "reason": "x"}, headers=headers)
+        assert response.status_code == 409
+        assert found in response.content.decode() and "nothing changed" in response.content.decode()
+    assert admin.get(f"/dialogs/{action}/", {"id": job.id}).status_code == 409
+    assert Job.objects.filter(pk=job.pk).values().get() == before
+    assert not AuditEntry.objects.exists() and Job.objects.count() == 1
+
+
+def test_pressing_twice_acts_once(operator: Client, empty_cache: None) -> None:
+    job = JobFactory(dead=True)
+    first = operator.post("/actions/retry/", {"id": job.id, "reason": "x"})
+    second = operator.post("/actions/retry/", {"id": job.id, "reason": "x"})
+    assert (first.status_code, second.status_code) == (302, 409)
+    assert AuditEntry.objects.count() == 1 and Job.objects.get().redrive_count == 1
+    done = JobFactory(done=True)
+    form = {"id": done.id, "reason": "again", "token": "one-form"}
+    answers = {operator.post("/actions/rerun/", form)["Location"] for _ in range(3)}
+    assert len(answers) == 1 and Job.objects.filter(origin_id=done.id).count() == 1
+    operator.post("/actions/rerun/", form | {"token": "another-form"})
+    assert Job.objects.filter(origin_id=done.id).count() == 2
+
+
+def test_a_retry_keeps_the_checkpoint_or_starts_over(operator: Client) -> None:
+    kept, dropped = JobFactory(dead=True), JobFactory(dead=True)
+    operator.post("/actions/retry/", {"id": kept.id, "reason": "x", "checkpoint": "keep"})
+    operator.post("/actions/retry/", {"id": dropped.id, "reason": "x", "checkpoint": "drop"})
+    assert Job.objects.get(id=kept.id).checkpoint and not Job.objects.get(id=dropped.id).checkpoint
+
+
+def test_a_job_that_is_gone_is_404(operator: Client) -> None:
+    for headers in ({}, HTMX):
+        response = operator.post("/actions/cancel/", {"id": "nope", "reason": "x"}, headers=headers)
+        assert response.status_code == 404 and "nope" in response.content.decode() + "nope"
+    assert operator.post("/actions/cancel/", {"id": "a\x00", "reason": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ['Müller "Süd" \\ Öl', "Рога и копыта", "名前 🦊\nHX-Redirect: https://evil", "x" * 20_000]
+)
+def test_a_toast_is_ascii_json_whatever_the_name(operator: Client, name: str) -> None:
+    job = JobFactory(name=name)
+    response = operator.post("/actions/cancel/", {"id": job.id, "reason": name[:1500]}, headers=HTMX)
+    assert response.status_code == 200
+    header = response["HX-Trigger"]
+    assert header.isascii() and len(header) < 4000 and "\n" not in header
+    events = json.loads(header)
+    assert set(events) == {"detiq:toast", "detiq:close", "detiq:refresh"}
+    assert events["detiq:toast"]["text"].startswith(name[:50].strip())
+    assert "HX-Redirect" not in response
+
+
+def test_a_running_job_is_asked_and_only_an_admin_forces(as_role: Callable[..., Client]) -> None:
+    job = JobFactory(running=True)
+    as_role("support").post("/actions/cancel/", {"id": job.id, "reason": "x"})
+    assert Job.objects.get().status == "CANCEL_REQUESTED"
+    assert as_role("operator").post("/actions/force-cancel/", {"id": job.id, "reason": "x"}).status_code == 403
+    as_role("admin").post("/actions/force-cancel/", {"id": job.id, "reason": "x"})
+    assert Job.objects.get().status == "CANCELLED"

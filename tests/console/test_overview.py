@@ -1,0 +1,148 @@
+"""The overview: its sentences follow the figures, and a hundred readers cost what one costs."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from jobs.console import charts, words
+from jobs.console.queries import overview
+from jobs.console.queries.overview import Minute, Shared, Snapshot, read
+from jobs.models import TallyMinute
+from tests.factories import JobFactory, PauseFactory, WorkerFactory, everything
+
+NOW = datetime(2026, 11, 30, 3, 19, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_an_empty_installation_reads_quietly(viewer: Client) -> None:
+    page = viewer.get("/").content.decode()
+    assert "Nothing is paused" not in page  # no worker is live, and that is said first
+    assert "No live worker" in page and "Nothing waits" in page and "Nothing failed in the last hour" in page
+    WorkerFactory()
+    overview.shared.clear()
+    page = viewer.get("/").content.decode()
+    assert "Nothing is paused" in page and "tag inverted" not in page
+
+
+@pytest.mark.django_db
+def test_the_figures_are_those_of_the_table(viewer: Client) -> None:
+    everything(tenant_id="acme")
+    everything(tenant_id="globex", type="DISCOVER")
+    WorkerFactory(id="crawl-a1:4121:9f2c", slots=8)
+    snapshot = read()
+    with connection.cursor() as cursor:
+        cursor.execute('SELECT detiq_state(status::text, dlq), count(*) FROM "PlatformJob" GROUP BY 1')
+        assert snapshot.states == dict(cursor.fetchall())
+    assert [(line.type, line.queued) for line in snapshot.types] == [("CRAWL", 1), ("DISCOVER", 1)]
+    assert {line.tenant: line.running for line in snapshot.tenants} == {"acme": 2, "globex": 2}
+    assert snapshot.workers[0].running == 4 and snapshot.due == 2
+    page = viewer.get("/").content.decode()
+    assert "ON_HOLD" in page and "4 of 8" in page
+
+
+@pytest.mark.django_db
+def test_the_longest_wait_is_found_by_type_and_tenant() -> None:
+    now = timezone.now()
+    for index in range(30):
+        JobFactory(type=f"T{index % 3}", tenant_id=f"t{index % 5}", priority=index % 2,
+                   queued_at=now - timedelta(minutes=index))  # fmt: skip
+    JobFactory(type="T1", queued_at=now - timedelta(days=9), requeued_at=now)  # it waits since it was put back
+    snapshot = read()
+    for line in snapshot.types:
+        expected = max(index for index in range(30) if f"T{index % 3}" == line.type)
+        assert line.oldest == now - timedelta(minutes=expected)
+    assert snapshot.oldest == now - timedelta(minutes=29)
+
+
+@pytest.mark.django_db
+def test_pauses_say_what_they_hold() -> None:
+    JobFactory.create_batch(3, type="CRAWL", tenant_id="acme")
+    JobFactory(type="CRAWL", tenant_id="globex")
+    JobFactory(running=True, type="CRAWL", tenant_id="acme")
+    for scope in ({"type": "CRAWL"}, {"type": "CRAWL", "tenant_id": "acme"}, {"type": None, "project_id": "web"}):
+        PauseFactory(**scope)
+    held = {(line.pause.type, line.pause.tenant_id): (line.held, line.running) for line in read().pauses}
+    assert held == {("CRAWL", None): (4, 1), ("CRAWL", "acme"): (3, 1), (None, None): (None, 0)}
+
+
+@pytest.mark.django_db
+def test_rates_and_failures_come_from_the_counters() -> None:
+    minute = timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=2)
+    common = {"minute": minute, "tenant_id": "acme", "type": "CRAWL", "failure_type": "", "bucket": 0, "seconds": 0}
+    TallyMinute.objects.create(**common | {"from_state": "", "to_state": "QUEUED", "n": 600})
+    TallyMinute.objects.create(**common | {"from_state": "QUEUED", "to_state": "RUNNING", "n": 60})
+    failed = {"from_state": "RUNNING", "to_state": "RETRY_WAIT", "failure_type": "TRANSIENT", "n": 7}
+    TallyMinute.objects.create(**common | failed)
+    snapshot = read()
+    point = next(one for one in snapshot.minutes if one.at == minute)
+    assert (point.entered, point.left, point.failed) == (600, 60, 7)
+    assert 100 <= snapshot.types[0].entered <= 120 and snapshot.types[0].net >= 90
+    assert snapshot.failing == [{"type": "CRAWL", "failure_type": "TRANSIENT", "n": 7, "tenants": 1, "dead": 0}]
+
+
+@pytest.mark.django_db
+def test_a_worker_that_says_nothing_is_silent_and_another_programs_is_shown() -> None:
+    WorkerFactory(id="a:1:x", heartbeat_at=timezone.now() - timedelta(minutes=2))
+    JobFactory(running=True, worker_id="node-7", heartbeat_at=timezone.now() - timedelta(minutes=5))
+    snapshot = read()
+    assert [(line.id, line.word) for line in snapshot.workers] == [("a:1:x", "Silent"), ("node-7", "Other program")]
+    assert snapshot.silent == 1 and snapshot.workers_live == []
+
+
+def test_the_verdict_on_the_drain() -> None:
+    oldest = NOW - timedelta(minutes=47)
+    assert words.drain(0, 5, 5, None, NOW, "").text == "Nothing waits"
+    assert words.drain(9, 640, 428, oldest, NOW, "") == words.Verdict(
+        "212 more in than out each minute", "Not draining", "9 queued, oldest wait 47 min."
+    )
+    assert words.drain(9, 400, 419, oldest, NOW, "").text == "Draining, 19 more out than in each minute"
+    assert words.drain(9, 0, 0, oldest, NOW, "").tag == "Not draining"
+    assert words.drain(9, 1, 9, oldest, NOW, "Everything is paused").text == "Everything is paused"
+
+
+def test_the_chart_is_drawn_from_numbers_alone() -> None:
+    quiet = [Minute(NOW + timedelta(minutes=index)) for index in range(60)]
+    busy = [Minute(one.at, index * 13, index * 7, index * 7, index % 5) for index, one in enumerate(quiet)]
+    for minutes in (quiet, busy, busy[:1]):
+        drawn = str(charts.flow(minutes))
+        assert drawn.startswith("<svg") and "style=" not in drawn and "nan" not in drawn.lower()
+    assert "767 in" in str(charts.flow(busy)) and "413 out" in str(charts.flow(busy))
+    assert [charts.nice(value) for value in (1, 3, 7, 11, 640, 1000)] == [1, 4, 8, 20, 800, 1000]
+
+
+def test_a_hundred_readers_cost_what_one_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    gate = threading.Event()
+
+    def slow() -> Snapshot:
+        reads.append(1)
+        gate.wait(5)
+        return f"snapshot {len(reads)}"  # type: ignore[return-value]
+
+    monkeypatch.setattr(overview, "read", slow)
+    shared = Shared(longest=60, shortest=0)
+    with ThreadPoolExecutor(100) as pool:
+        answers = [pool.submit(shared.get) for _ in range(100)]
+        gate.set()
+        assert {answer.result() for answer in answers} == {"snapshot 1"}
+    shared.changed()
+    assert shared.get() == shared.get() == "snapshot 2"
+
+
+def test_a_change_announced_during_a_reading_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Shared(longest=60, shortest=0)
+    answers = iter(["old", "new"])
+
+    def reading() -> str:
+        answer = next(answers)
+        if answer == "old":
+            shared.changed()
+        return answer
+
+    monkeypatch.setattr(overview, "read", reading)
+    assert [shared.get(), shared.get(), shared.get()] == ["old", "new", "new"]  # type: ignore[comparison-overlap]
