@@ -6,3 +6,7 @@ urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
     path("", include("jobs.console.urls")),
 ]
+handler400 = "jobs.console.views.errors.bad_request"
+handler403 = "jobs.console.views.errors.forbidden"
+handler404 = "jobs.console.views.errors.not_found"
+handler500 = "jobs.console.views.errors.server_error"

@@ -50,6 +50,7 @@ def logging_config(level: str, as_json: bool) -> dict[str, Any]:
         "loggers": {
             "huey": {"handlers": ["stderr"], "propagate": False, "level": "WARNING"},
             "httpx2": {"level": "WARNING"},
-            "django_structlog": {"level": "WARNING"},
+            # a closed tab is no warning; Django itself logs refusals
+            "django_structlog": {"level": "ERROR"},
         },
     }

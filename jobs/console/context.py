@@ -1,10 +1,145 @@
-"""What every page's frame needs."""
+"""What every page's frame needs. Everything that costs a query is read only when a template asks for it."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+import structlog
+from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest
+from django.urls import reverse
+
+from jobs.conf import conf
+from jobs.console import permissions
+from jobs.console.middleware import viewers_zone
+from jobs.console.queries.db import TooSlow
+from jobs.console.queries.overview import Snapshot, shared
+from jobs.console.words import plural
+
+log = structlog.get_logger("jobs.console")
+
+# (key, label, icon, letter after g); the key is the name of the page's route.
+ENTRIES = [
+    ("overview", "Overview", "layout-dashboard", "o"),
+    ("jobs", "Jobs", "list-details", "j"),
+    ("failures", "Failures", "alert-triangle", "f"),
+    ("dlq", "DLQ", "grave-2", "d"),
+    ("tenants", "Tenants", "building", "t"),
+    ("workers", "Workers", "server", "w"),
+    ("ledger", "Ledger", "file-text", "l"),
+    ("operations", "Operations", "stack-2", "p"),
+    ("pauses", "Pauses", "player-pause", ""),
+    ("audit", "Audit", "history", "a"),
+    ("settings", "Settings", "settings", ""),
+]
+PARENT = {"job": "jobs", "job_by_id": "jobs", "enqueue": "jobs", "dialog": "jobs", "pause_new": "pauses"}
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Navigation, environment, banner."""
-    return {}
+    """Navigation, environment, pause line, role, and the addresses that the scripts ask."""
+    user = getattr(request, "user", None)
+    environment = conf().environment
+    context: dict[str, Any] = {
+        "environment": {"name": environment, "is_production": environment == "prod"},
+        "zone_is_mine": str(viewers_zone(request)) != "UTC",
+        "login_url": settings.LOGIN_URL if settings.LOGIN_URL.startswith("/") else reverse(settings.LOGIN_URL),
+        "logout_url": reverse("account_logout"),
+        "request_id": getattr(request, "id", None),
+    }
+    if user is None or not getattr(request, "resolver_match", None):
+        return context
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    snapshot = _snapshot()
+    return context | {
+        "role": lambda: permissions.role(user),
+        "can": Rights(user),
+        "search_url": reverse("console:jobs"),
+        "live_url": reverse("console:live"),
+        "nav_url": reverse("console:nav"),
+        "nav_current": request.GET.get("page", "")[:40] if name == "nav" else PARENT.get(name or "", name),
+        "pause_line_url": reverse("console:pause_line"),
+        "nav": lambda: navigation(snapshot()),
+        "pause_line": lambda: pause_line(snapshot()),
+    }
+
+
+class Rights:
+    """`{{ can.cancel }}` in a template: the same table as on the server."""
+
+    def __init__(self, user: Any) -> None:
+        self._user = user
+
+    def __getitem__(self, action: str) -> bool:
+        return permissions.can(self._user, action)
+
+
+def _snapshot() -> Callable[[], Snapshot | None]:
+    @cache
+    def read() -> Snapshot | None:
+        try:
+            return shared.get()
+        except (TooSlow, DatabaseError) as error:
+            log.warning("console.frame_without_figures", error=str(error)[:200])
+            return None
+
+    return read
+
+
+def navigation(snapshot: Snapshot | None) -> list[dict[str, Any]]:
+    """The entries, with a number where it helps."""
+    numbers = _numbers(snapshot) if snapshot else {}
+    return [
+        {
+            "key": key,
+            "label": label,
+            "icon": icon,
+            "go": go,
+            "url": reverse(f"console:{key}"),
+            "rule": key == "operations",
+            "count": numbers.get(key, (None, ""))[0],
+            "tone": numbers.get(key, (None, ""))[1],
+        }
+        for key, label, icon, go in ENTRIES
+    ]
+
+
+def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
+    dead, alive = snapshot.count("DEAD_LETTERED"), len(snapshot.workers_live)
+    known = sum(line.known for line in snapshot.workers)
+    numbers: dict[str, tuple[Any, str]] = {}
+    if snapshot.queued:
+        numbers["jobs"] = (snapshot.queued, "")
+    if dead:
+        numbers["dlq"] = (f"{dead:,}", "dead")
+    if known and alive < known:
+        numbers["workers"] = (f"{alive} of {known}", "attention")
+    elif alive:
+        numbers["workers"] = (alive, "")
+    else:
+        numbers["workers"] = ("none", "attention")
+    if snapshot.pauses:
+        numbers["pauses"] = (len(snapshot.pauses), "attention hatched")
+    return numbers
+
+
+def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:
+    """The one line on every page that says what is held."""
+    if not snapshot or not snapshot.pauses:
+        return None
+    lines = snapshot.pauses
+    held = [line.held for line in lines if line.held is not None]
+    overall = snapshot.queued if any(_is_global(line.pause) for line in lines) else min(sum(held), snapshot.queued)
+    one = len(lines) == 1
+    effect = f"{'holds' if one else 'hold'} {plural(overall, 'job')}." if held else "in force."
+    names = " · ".join(_pause_words(line.pause) for line in lines[:3]) + (" · …" if len(lines) > 3 else "")
+    return {"title": f"{plural(len(lines), 'pause')} {effect}", "text": names, "url": reverse("console:pauses")}
+
+
+def _is_global(pause: Any) -> bool:
+    return pause.type is None and pause.tenant_id is None and pause.project_id is None
+
+
+def _pause_words(pause: Any) -> str:
+    ends = f"ends {pause.ends_at:%H:%M} UTC" if pause.ends_at else "no end"
+    return f"{pause.scope[:80]}, {ends}: {pause.reason[:80]}"

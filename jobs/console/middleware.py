@@ -1,15 +1,90 @@
-"""Turns the package's own errors into answers, in one place."""
+"""What holds for every answer: errors become pages in one place, headers are complete, times have a zone."""
 
 from collections.abc import Callable
+from typing import Any, cast
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.csp import build_policy
+
+from jobs.console.permissions import can
+from jobs.console.views.errors import answer
+
+ZONE_COOKIE = "detiq_zone"
 
 
 class GuardMiddleware:
-    """Wraps every request."""
+    """Wraps every request to the console."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with timezone.override(viewers_zone(request)):
+            response = self.get_response(request)
+        return complete(response)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Refusals and an absent database are answers, not faults."""
+        return answer(request, exception)
+
+
+class SignedInMiddleware(LoginRequiredMiddleware):
+    """Every view asks for a login and a role, unless it is marked `login_not_required`."""
+
+    def process_view(self, request: Any, view_func: Any, view_args: Any, view_kwargs: Any) -> HttpResponseBase | None:
+        """Sends strangers to the login, and refuses those who have no role."""
+        refused = super().process_view(request, view_func, view_args, view_kwargs)
+        if refused is not None or not getattr(view_func, "login_required", True):
+            return refused
+        if not can(request.user, "read"):
+            from jobs.console.views.errors import page
+
+            return page(request, 403, "This account has no role yet. An admin can give it one.")
+        return None
+
+    def handle_no_permission(self, request: Any, view_func: Any) -> Any:
+        """A script gets a plain 401 and where to go; a page gets the redirect."""
+        if request.headers.get("HX-Request") == "true" or request.path.startswith("/live/"):
+            response = HttpResponse("Your session has ended. Sign in again.", status=401, content_type="text/plain")
+            if request.headers.get("X-Live") != "1":
+                response["HX-Redirect"] = reverse("account_login")
+            return response
+        if request.method not in {"GET", "HEAD"}:
+            return redirect_to_login()
+        return super().handle_no_permission(request, view_func)
+
+
+def redirect_to_login() -> HttpResponse:
+    """To the login, and from there to the overview: a POST cannot be taken up again."""
+    response = HttpResponse(status=302)
+    response["Location"] = reverse("account_login")
+    return response
+
+
+def viewers_zone(request: HttpRequest) -> Any:
+    """The zone in the viewer's cookie; UTC when there is none or it is no zone."""
+    name = unquote(request.COOKIES.get(ZONE_COOKIE, ""))
+    if not name or len(name) > 64:
+        return timezone.get_default_timezone()
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return timezone.get_default_timezone()
+
+
+def complete(response: HttpResponseBase) -> HttpResponseBase:
+    """Adds what an answer lacks when it never reached the inner middleware: an error page is no exception."""
+    response.setdefault("X-Frame-Options", settings.X_FRAME_OPTIONS)
+    if "Content-Security-Policy" not in response:
+        response["Content-Security-Policy"] = build_policy(cast("dict[str, list[str]]", settings.SECURE_CSP))
+    if not getattr(response, "streaming", False):
+        response.setdefault("Cache-Control", "no-store")
+        patch_vary_headers(response, ["HX-Request"])
+    return response

@@ -1,6 +1,58 @@
-"""One route per verb."""
+"""One route per verb. Ids of jobs are any text: what a path cannot carry goes by `?id=`."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from jobs.console.views import (
+    actions,
+    audit,
+    dlq,
+    enqueue,
+    failures,
+    frame,
+    health,
+    job,
+    jobs,
+    ledger,
+    live,
+    operations,
+    overview,
+    pauses,
+    settings,
+    tenants,
+    workers,
+)
 
 app_name = "console"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", overview.overview, name="overview"),
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs/<path:job_id>/", job.job, name="job"),
+    path("job/", job.job_by_id, name="job_by_id"),
+    path("raw/<slug:value>/", job.raw, name="raw"),
+    path("enqueue/", enqueue.enqueue, name="enqueue"),
+    path("dialogs/<slug:verb>/", actions.dialog, name="dialog"),
+    path("actions/cancel/", actions.cancel, name="cancel"),
+    path("actions/force-cancel/", actions.force_cancel, name="force_cancel"),
+    path("actions/retry/", actions.retry, name="retry"),
+    path("actions/rerun/", actions.rerun, name="rerun"),
+    path("actions/run-now/", actions.run_now, name="run_now"),
+    path("failures/", failures.failures, name="failures"),
+    path("dlq/", dlq.dlq, name="dlq"),
+    path("tenants/", tenants.tenants, name="tenants"),
+    path("workers/", workers.workers, name="workers"),
+    path("ledger/", ledger.ledger, name="ledger"),
+    path("operations/", operations.operations, name="operations"),
+    path("pauses/", pauses.pauses, name="pauses"),
+    path("pauses/new/", pauses.new, name="pause_new"),
+    path("actions/pause/", pauses.pause, name="pause"),
+    path("pauses/lift/", pauses.lift, name="lift"),
+    path("actions/resume/", pauses.resume, name="resume"),
+    path("audit/", audit.audit, name="audit"),
+    path("settings/", settings.settings, name="settings"),
+    path("live/", live.live, name="live"),
+    path("frame/nav/", frame.nav, name="nav"),
+    path("frame/pauses/", frame.pause_line, name="pause_line"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+]

@@ -1,6 +1,7 @@
 """Stored JSON as a tree that opens and closes without a script. Any value is safe to show: all text is escaped."""
 
 import json
+from decimal import Decimal
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -56,7 +57,13 @@ def _leaf(value: object) -> SafeString:
         if len(text) <= FOLDED:
             return format_html("<span>{}</span>{}", text, note)
         return format_html('<details class="fold"><summary>{}…</summary>{}{}</details>', text[:120], text, note)
+    if isinstance(value, Decimal):  # a stored number, every digit of it
+        return format_html("<span>{}</span>", _number(format(value, "f")))
     return format_html("<span>{}</span>", json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _number(digits: str) -> str:
+    return digits if len(digits) <= LONGEST else f"{digits[:LONGEST]}… ({len(digits):,} digits)"
 
 
 def _cut(text: str) -> str:

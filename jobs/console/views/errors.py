@@ -1,11 +1,96 @@
-"""Pages for what went wrong."""
+"""Pages for what went wrong: one place that knows which error has which status and words."""
 
+import sys
+
+import structlog
+from django.contrib.auth.decorators import login_not_required
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from psycopg_pool import PoolTimeout
+
+from jobs.console.queries.db import TooSlow
+from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, JobsError, TransitionRefused
+from jobs.queue.pauses import PauseNotFound
+
+log = structlog.get_logger("jobs.console")
+
+STATUS: dict[type[Exception], int] = {
+    JobNotFound: 404,
+    TransitionRefused: 409,
+    DuplicateJob: 409,
+    PauseNotFound: 409,
+    InvalidInput: 422,
+}
+_TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}
+_AWAY = (OperationalError, InterfaceError, PoolTimeout)
+
+
+def answer(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    """The answer to an error that we have words for; None for a fault of ours."""
+    if isinstance(error, JobsError):
+        return page(request, status_of(error), sentence(str(error)))
+    if isinstance(error, DataError):
+        return page(request, 400, "A value in the address or the form cannot be used; nothing was changed.")
+    if isinstance(error, TooSlow):
+        return page(request, 503, f"{sentence(str(error))} Narrow what you ask for, or try again.")
+    if isinstance(error, _AWAY):
+        log.warning("console.database_away", error=str(error)[:300], path=request.path)
+        return page(request, 503, "The database is unreachable or busy. The console tries again with every request.")
+    return None
+
+
+def status_of(error: JobsError) -> int:
+    """The HTTP status of a refusal."""
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400)
+
+
+def sentence(text: str) -> str:
+    """A message as a sentence."""
+    return text[:1].upper() + text[1:2000] + ("" if text.endswith((".", "?")) else ".")
+
+
+def page(request: HttpRequest, status: int, text: str) -> HttpResponse:
+    """An error page, or for a script's request just the words."""
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+    template = _TEMPLATES.get(status, "console/refused.html")
+    response = render(request, template, {"reason": text, "exception": text, "status_code": status}, status=status)
+    if status == 503:
+        response["Retry-After"] = "5"
+    return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The form's token was missing or old."""
-    return render(
-        request, "403.html", {"reason": "This form was open for too long. Reload the page and try again."}, status=403
+    return page(request, 403, "This form was open for too long. Reload the page and try again.")
+
+
+@login_not_required
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400."""
+    return page(request, 400, "A value in the address or the form is not usable; nothing was changed.")
+
+
+@login_not_required
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403."""
+    return page(
+        request, 403, sentence(str(exception)) if exception and str(exception) else "Your role may not do this."
+    )
+
+
+@login_not_required
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404."""
+    return page(request, 404, "There is nothing at this address.")
+
+
+@login_not_required
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, unless it was the database that failed before any view was reached."""
+    error = sys.exc_info()[1]
+    known = answer(request, error) if error else None
+    return known or page(
+        request, 500, "The console made a mistake. It is in the log; nothing is known to have changed."
     )

@@ -1,0 +1,123 @@
+"""What people type: checked here, with the field named in every message."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from jobs.console.paging import storable
+from jobs.console.permissions import LONGEST_PAUSE_SECONDS
+from jobs.domain.errors import InvalidInput
+from jobs.domain.values import check_json
+
+LONGEST_REASON = 2_000
+LONGEST_CONFIG = 1_000_000
+LONGEST_NAME = 300
+
+ENDS = [
+    ("900", "in 15 min"),
+    ("3600", "in 1 h"),
+    ("14400", "in 4 h"),
+    ("86400", "in 24 h"),
+    ("", "when somebody lifts it"),
+]
+
+
+def clean_text(value: str) -> str:
+    """The text without spaces around it. Raises for what PostgreSQL cannot store."""
+    if not storable(value):
+        raise ValidationError("It holds a character that cannot be stored (NUL or half of a pair).")
+    return value.strip()
+
+
+def problem(form: forms.Form, field: str) -> str:
+    """What is wrong with a field, in a sentence; empty when nothing is."""
+    return " ".join(str(error) for error in form.errors.get(field, []))
+
+
+class TextField(forms.CharField):
+    """A short text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_NAME, "strip": True} | kwargs)
+
+    def to_python(self, value: Any) -> str:
+        """NULs are refused with a message of their own."""
+        return clean_text(super().to_python(value) or "")
+
+
+class ReasonForm(forms.Form):
+    """Why; kept in the audit trail."""
+
+    reason = TextField(max_length=LONGEST_REASON, error_messages={"required": "Write why, in a few words."})
+
+
+class EnqueueForm(forms.Form):
+    """A new job."""
+
+    type = TextField(label="Type", max_length=100)
+    tenant = TextField(label="Tenant")
+    project = TextField(label="Project", required=False)
+    name = TextField(label="Name", required=False, help_text="Pages show the type when it is empty.")
+    priority = forms.IntegerField(
+        label="Priority", initial=0, required=False, min_value=-1_000_000, max_value=1_000_000,
+        help_text="Higher goes first.",
+    )  # fmt: skip
+    config = forms.CharField(
+        label="Config, a JSON object", required=False, strip=True, initial="{}",
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
+    )  # fmt: skip
+    reason = TextField(label="Reason, kept in the audit trail", required=False, max_length=LONGEST_REASON)
+    token = forms.CharField(widget=forms.HiddenInput, max_length=64)
+
+    def clean_priority(self) -> int:
+        """0 when left empty."""
+        return int(self.cleaned_data["priority"] or 0)
+
+    def clean_config(self) -> dict[str, Any]:
+        """The config as an object. Messages name the place in it."""
+        return parse_config(self.cleaned_data["config"] or "{}")
+
+
+def parse_config(text: str) -> dict[str, Any]:
+    """JSON text as a job's config. Raises `ValidationError` naming what cannot be stored, and where."""
+    try:
+        value = check_json(text, max_bytes=LONGEST_CONFIG, field="config")
+    except InvalidInput as error:
+        raise ValidationError(f"{error.message[:1].upper()}{error.message[1:500]}.") from error
+    if not isinstance(value, dict):
+        raise ValidationError("It must be a JSON object: { … }.")
+    return value
+
+
+class PauseForm(ReasonForm):
+    """Holds a scope until an end."""
+
+    type = TextField(label="Type", required=False, max_length=100)
+    tenant = TextField(label="Tenant", required=False)
+    project = TextField(label="Project", required=False)
+    everything = forms.BooleanField(required=False, label="Everything")
+    ends = forms.ChoiceField(label="Ends", choices=ENDS, required=False, initial="3600")
+
+    def clean(self) -> dict[str, Any]:
+        """A pause without a scope has to say that it means everything."""
+        data = super().clean() or {}
+        scoped = any(data.get(name) for name in ("type", "tenant", "project"))
+        if not self.errors and scoped == bool(data.get("everything")):
+            raise ValidationError(
+                "Name a type, a tenant or a project, or tick Everything." if not scoped else
+                "Tick Everything, or name a scope; not both."
+            )  # fmt: skip
+        return data
+
+    @property
+    def ends_in_seconds(self) -> float | None:
+        """None: it has no end."""
+        ends = self.cleaned_data.get("ends")
+        return float(ends) if ends else None
+
+    @property
+    def needs_admin(self) -> bool:
+        """Longer than others than admins may pause."""
+        seconds = self.ends_in_seconds
+        return seconds is None or seconds > LONGEST_PAUSE_SECONDS

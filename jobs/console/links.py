@@ -1,0 +1,20 @@
+"""Addresses of jobs and filters. An id is any text, so not every id can stand in a path."""
+
+import re
+from urllib.parse import quote, urlencode
+
+# What browsers and servers would change on the way: dot segments, empty segments, ends that look like none.
+_UNSAFE_PATH = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f\\]|^\s|\s$")
+
+
+def job_url(job_id: str) -> str:
+    """The address of a job's page: `/jobs/<id>/`, or `/job/?id=…` for an id that no path can carry."""
+    if not job_id or _UNSAFE_PATH.search(job_id):
+        return "/job/?" + urlencode({"id": job_id})
+    return f"/jobs/{quote(job_id, safe='/')}/"
+
+
+def jobs_url(**params: str | list[str] | None) -> str:
+    """The jobs list under a filter; empty values are left out."""
+    kept = {name: value for name, value in params.items() if value}
+    return "/jobs/" + ("?" + urlencode(kept, doseq=True) if kept else "")

@@ -1,0 +1,67 @@
+"""Who may do what: one table, asked by views and templates alike. Roles are Django groups; a superuser is an admin.
+
+Every role sees every tenant.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+
+class Role(StrEnum):
+    """The console's roles, least first."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    SUPPORT = "support"
+    ADMIN = "admin"
+
+
+_ALL = frozenset(Role)
+_JOBS = frozenset({Role.OPERATOR, Role.SUPPORT, Role.ADMIN})
+_QUEUE = frozenset({Role.OPERATOR, Role.ADMIN})
+_ADMIN = frozenset({Role.ADMIN})
+
+TABLE: dict[str, frozenset[Role]] = {
+    "read": _ALL,
+    "enqueue": _JOBS,
+    "cancel": _JOBS,
+    "retry": _JOBS,
+    "rerun": _JOBS,
+    "run_now": _JOBS,
+    "pause": _QUEUE,
+    "resume": _QUEUE,
+    "pause_long": _ADMIN,
+    "force_cancel": _ADMIN,
+}
+
+# A pause by anyone but an admin ends within a day.
+LONGEST_PAUSE_SECONDS = 24 * 3600
+
+
+def roles(user: Any) -> frozenset[Role]:
+    """The roles of a user; one query, remembered on the user."""
+    if not getattr(user, "is_authenticated", False) or not user.is_active:
+        return frozenset()
+    known: frozenset[Role] | None = getattr(user, "_detiq_roles", None)
+    if known is None:
+        names = set(user.groups.values_list("name", flat=True))
+        known = frozenset(role for role in Role if role in names or (role is Role.ADMIN and user.is_superuser))
+        user._detiq_roles = known
+    return known
+
+
+def role(user: Any) -> str:
+    """The highest role, in a word; empty for none."""
+    held = roles(user)
+    return next((str(one) for one in reversed(Role) if one in held), "")
+
+
+def can(user: Any, action: str, tenant_id: str | None = None) -> bool:
+    """May this user do this (to a job of this tenant)? Unknown actions are refused."""
+    return bool(TABLE.get(action, frozenset()) & roles(user))
+
+
+def who_may(action: str) -> str:
+    """The roles that may, in words: `operator, support or admin`."""
+    names = [str(one) for one in Role if one in TABLE.get(action, frozenset())]
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "nobody"

@@ -1,0 +1,75 @@
+"""Runs the SQL of the pages: reads only, named columns, with a time limit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import OperationalError, connection, transaction
+from psycopg import DataError
+from psycopg.errors import QueryCanceled
+from psycopg.types.datetime import TimestamptzLoader
+
+type Row = dict[str, Any]
+
+# A page waits no longer than this for one statement.
+PAGE_SECONDS = 2.0
+EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
+LATEST = datetime(9999, 12, 29, tzinfo=UTC)
+
+
+class TooSlow(Exception):
+    """A read took longer than a page may wait."""
+
+
+class BoundedTimestamptz(TimestamptzLoader):
+    """Times that Python cannot hold (infinity, the year 12000) become the nearest that every zone can show."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, or the first or last showable one."""
+        try:
+            return min(max(super().load(data), EARLIEST), LATEST)
+        except DataError:
+            text = bytes(data)
+            return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
+
+
+@contextmanager
+def limited(seconds: float = PAGE_SECONDS) -> Iterator[None]:
+    """A transaction in which each statement may take `seconds`. Raises `TooSlow`."""
+    try:
+        with transaction.atomic():
+            _limit(f"{int(seconds * 1000)}ms")
+            yield
+            _limit("0")
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TooSlow(f"the database did not answer in {seconds:g} s") from error
+        raise
+
+
+def _limit(value: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [value])
+
+
+def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Row]:
+    """The rows as dicts."""
+    with connection.cursor() as cursor:
+        cursor.cursor.adapters.register_loader("timestamptz", BoundedTimestamptz)
+        cursor.execute(sql, params)
+        names = [column.name for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def fetch_one(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> Row | None:
+    """The first row, or None."""
+    return next(iter(fetch(sql, params)), None)
+
+
+def database_now() -> datetime:
+    """The database's clock."""
+    row = fetch_one("SELECT clock_timestamp() AS now")
+    assert row is not None  # noqa: S101  (a SELECT without FROM has one row)
+    now: datetime = row["now"]
+    return now

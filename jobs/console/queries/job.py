@@ -1,0 +1,145 @@
+"""One job: its row, its timeline, its attempts, its lines; every part bounded."""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.values import TREE_CHARACTERS, Shown, show
+from jobs.domain.states import state
+
+MOST_CHANGES = 200
+MOST_LINES = 200
+SHOWN_CHANGES = 30
+ERROR_CHARACTERS = 8_000
+VALUES = ("config", "result", "checkpoint")
+
+_JOB = """
+SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, left(j.name, 1000) AS name,
+       j.status::text AS status, j.dlq, j.priority,
+       left(j.error, 8000) AS error, length(j.error) AS error_size, left(j."dlqReason", 1000) AS dlq_reason,
+       j.progress, left(j."currentStep", 1000) AS current_step,
+       j."queuedAt" AS queued_at, j."requeuedAt" AS requeued_at, j."startedAt" AS started_at,
+       j."finishedAt" AS finished_at, j."heartbeatAt" AS heartbeat_at, j."workerId" AS worker_id,
+       j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType", 200) AS failure_type,
+       j."dlqAt" AS dlq_at, j.inline, left(j."submittedBy", 300) AS submitted_by, j."checkpointAt" AS checkpoint_at,
+       left(j."uniqueKey", 500) AS unique_key, j.fingerprint, j."originId" AS origin_id, j."redriveCount" AS redrive_count,
+       j.checkpoint IS NOT NULL AS has_checkpoint,
+       concat_ws(' ', j.status, j.dlq, j."checkpointAt", j."finishedAt", pg_column_size(j.config), pg_column_size(j.result),
+                 pg_column_size(j.checkpoint)) AS version,
+       clock_timestamp() AS now
+  FROM "PlatformJob" j
+ WHERE j.id = %(id)s
+"""
+
+
+def find(job_id: str) -> Row | None:
+    """The job without its values; None when there is none."""
+    row = fetch_one(_JOB, {"id": job_id})
+    if row is not None:
+        row["version"] = hashlib.sha256(row["version"].encode()).hexdigest()[:12]
+        row["state"] = state(row["status"], row["dlq"])
+    return row
+
+
+def in_trash(job_id: str) -> Row | None:
+    """When and by whom it was purged."""
+    return fetch_one("SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s", {"id": job_id})
+
+
+def values(job_id: str) -> dict[str, Shown | None]:
+    """Config, result and checkpoint as the page shows them. Only their beginnings leave the database."""
+    row = fetch_one(
+        f"""SELECT {", ".join(f"left(v.{one}, {TREE_CHARACTERS}) AS {one}, length(v.{one}) AS {one}_size" for one in VALUES)}
+              FROM (SELECT config::text AS config, result::text AS result, checkpoint::text AS checkpoint
+                      FROM "PlatformJob" WHERE id = %(id)s OFFSET 0) v""",  # noqa: S608
+        {"id": job_id},
+    )
+    return {one: show(row[one], row[f"{one}_size"] or 0) if row else None for one in VALUES}
+
+
+def raw(job_id: str, name: str) -> str | None:
+    """One value or the error, whole, as stored."""
+    if name not in {*VALUES, "error"}:
+        return None
+    row = fetch_one(f'SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s', {"id": job_id})  # noqa: S608
+    return row["value"] if row else None
+
+
+@dataclass
+class Attempt:
+    """One run, put together from the history."""
+
+    number: int
+    started_at: datetime
+    worker: str
+    ended_at: datetime | None = None
+    ended_as: str = ""
+    error: str = ""
+    failure_type: str = ""
+
+    @property
+    def ran(self) -> timedelta | None:
+        """How long it took; None while it runs."""
+        return max(timedelta(), self.ended_at - self.started_at) if self.ended_at else None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Changes, newest first; `total` counts those not shown too."""
+
+    changes: list[Row]
+    total: int
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+def timeline(job_id: str) -> Timeline:
+    """The newest changes of a job and the attempts among them."""
+    rows = fetch(
+        """SELECT id, from_status, from_dlq, to_status, to_dlq, at, left(actor, 300) AS actor, left(reason, 1000) AS reason,
+                  left(worker_id, 300) AS worker_id, run_started_at, retry_count, left(failure_type, 100) AS failure_type,
+                  left(detail ->> 'error', 8000) AS error, left(detail ->> 'nextRetryAt', 40) AS next_retry,
+                  count(*) OVER () AS total
+             FROM (SELECT * FROM job_history WHERE job_id = %(id)s ORDER BY id DESC LIMIT 2000) h
+            ORDER BY id DESC LIMIT %(most)s""",
+        {"id": job_id, "most": MOST_CHANGES},
+    )
+    for row in rows:
+        row["source"] = None if row["from_status"] is None else state(row["from_status"], bool(row["from_dlq"]))
+        row["target"] = None if row["to_status"] is None else state(row["to_status"], bool(row["to_dlq"]))
+    return Timeline(rows, rows[0]["total"] if rows else 0, _attempts(rows))
+
+
+def _attempts(newest_first: list[Row]) -> list[Attempt]:
+    attempts: list[Attempt] = []
+    current: Attempt | None = None
+    for row in reversed(newest_first):
+        if row["target"] == "RUNNING":
+            current = Attempt(len(attempts) + 1, row["run_started_at"] or row["at"], row["worker_id"] or row["actor"])
+            attempts.append(current)
+        elif row["source"] in {"RUNNING", "CANCEL_REQUESTED"} and row["target"] != "CANCEL_REQUESTED" and current:
+            current.ended_at, current.ended_as = row["at"], row["target"] or ""
+            current.error, current.failure_type = row["error"] or "", row["failure_type"] or ""
+            current = None
+    return attempts[::-1]
+
+
+def log_lines(job_id: str) -> list[Row]:
+    """The last lines that the handler wrote, oldest first."""
+    rows = fetch(
+        """SELECT at, left(level, 20) AS level, left(message, 500) AS message
+             FROM job_log WHERE job_id = %(id)s ORDER BY id DESC LIMIT %(most)s""",
+        {"id": job_id, "most": MOST_LINES},
+    )
+    return rows[::-1]
+
+
+def copies(job_id: str, now: Any) -> list[Row]:
+    """Jobs that are copies of this one, from the audit of those who made them."""
+    return fetch(
+        """SELECT after ->> 'new_job' AS id, at FROM audit_entry
+            WHERE action = 'rerun' AND target = %(id)s AND at > %(now)s - interval '90 days'
+            ORDER BY at DESC LIMIT 5""",
+        {"id": job_id, "now": now},
+    )

@@ -1,0 +1,117 @@
+"""The rows of the simple pages: failures, DLQ groups, tenants, audit, operations, ledger. Every read is bounded."""
+
+from datetime import timedelta
+
+from jobs.conf import conf
+from jobs.console.paging import Cursor, Page, cut
+from jobs.console.queries import counts
+from jobs.console.queries.db import Row, database_now, fetch
+
+MOST = 200
+PAGE = 50
+
+
+def failures(hours: int) -> list[Row]:
+    """Failed runs by type and failure type in the last hours, most first."""
+    since = (database_now() - timedelta(hours=hours)).replace(second=0, microsecond=0)
+    return fetch(
+        f"""SELECT type, failure_type, sum(n)::bigint AS n, count(DISTINCT tenant_id) AS tenants,
+                   coalesce(sum(n) FILTER (WHERE to_state = 'DEAD_LETTERED'), 0)::bigint AS dead,
+                   coalesce(sum(n) FILTER (WHERE to_state = 'RETRY_WAIT'), 0)::bigint AS retried
+              FROM ({counts.CHANGES}) c
+             WHERE from_state IN ('RUNNING', 'CANCEL_REQUESTED') AND to_state IN ('RETRY_WAIT', 'FAILED', 'DEAD_LETTERED')
+             GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT {MOST}""",  # noqa: S608
+        {"since": since},
+    )
+
+
+def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
+    """The newest dead letters by type and fingerprint, most first; whether older ones were left out."""
+    groups = fetch(
+        """SELECT left(type, 200) AS type, fingerprint, count(*) AS n, count(DISTINCT "tenantId") AS tenants,
+                  max("dlqAt") AS latest, (array_agg(left(error, 300) ORDER BY "dlqAt" DESC))[1] AS error,
+                  (array_agg("failureType" ORDER BY "dlqAt" DESC))[1] AS failure_type, sum(count(*)) OVER () AS total
+             FROM (SELECT type, fingerprint, "tenantId", "dlqAt", left(error, 300) AS error, "failureType"
+                     FROM "PlatformJob" WHERE dlq ORDER BY "dlqAt" DESC, id DESC LIMIT %(rows)s) d
+            GROUP BY 1, 2 ORDER BY n DESC, latest DESC LIMIT %(most)s""",
+        {"most": most, "rows": rows},
+    )
+    return groups, bool(groups) and groups[0]["total"] >= rows
+
+
+def tenants(name: str = "") -> list[Row]:
+    """Tenants that have jobs or a setting, the busiest first."""
+    return fetch(
+        f"""SELECT t.tenant_id, t.queued, t.retry_wait, t.dead, t.total, coalesce(r.running, 0) AS running,
+                   detiq_tenant_cap(t.tenant_id, %(cap)s) AS cap, s.tenant_id IS NOT NULL AS own, s.ends_at, s.note,
+                   count(*) OVER () AS tenants
+              FROM (SELECT tenant_id,
+                           coalesce(sum(n) FILTER (WHERE state = 'QUEUED'), 0)::bigint AS queued,
+                           coalesce(sum(n) FILTER (WHERE state = 'RETRY_WAIT'), 0)::bigint AS retry_wait,
+                           coalesce(sum(n) FILTER (WHERE state = 'DEAD_LETTERED'), 0)::bigint AS dead,
+                           sum(n)::bigint AS total
+                      FROM ({counts.STATES}) c
+                     WHERE %(name)s = '' OR strpos(lower(tenant_id), lower(%(name)s)) > 0
+                     GROUP BY 1 HAVING sum(n) > 0) t
+              LEFT JOIN (SELECT "tenantId" AS tenant_id, count(*) AS running FROM "PlatformJob"
+                          WHERE status IN ('RUNNING', 'CANCEL_REQUESTED') AND NOT inline GROUP BY 1) r USING (tenant_id)
+              LEFT JOIN tenant_setting s USING (tenant_id)
+             ORDER BY t.queued DESC, running DESC, t.total DESC, t.tenant_id LIMIT {MOST}""",  # noqa: S608
+        {"cap": conf().tenant_cap, "name": name},
+    )
+
+
+def audit(after: Cursor | None, before: Cursor | None, actor: str = "", action: str = "") -> Page:
+    """The audit trail, newest first."""
+    clause, params = "true", {"actor": actor, "action": action}
+    if actor:
+        clause += " AND actor = %(actor)s"
+    if action:
+        clause += " AND action = %(action)s"
+    order = "at DESC, id DESC"
+    cursor = before or after
+    if cursor and cursor.id.isascii() and cursor.id.isdigit():
+        clause += f" AND (at, id) {'>' if before else '<'} (%(at)s::timestamptz, %(id)s::bigint)"
+        params |= {"at": cursor.at, "id": cursor.id}
+        order = "at, id" if before else order
+    rows = fetch(
+        f"""SELECT id, at::text AS cursor_at, at, left(actor, 300) AS actor, left(action, 100) AS action,
+                   left(target, 500) AS target, left(reason, 2000) AS reason, left(numbers::text, 300) AS numbers,
+                   left(address, 100) AS address
+              FROM audit_entry WHERE {clause} ORDER BY {order} LIMIT {PAGE + 1}""",  # noqa: S608
+        params,
+    )
+    return cut(rows, PAGE, after=after, before=before)
+
+
+def operations() -> list[Row]:
+    """The newest bulk operations."""
+    return fetch(
+        """SELECT id, left(kind, 100) AS kind, left(state, 40) AS state, left(actor, 300) AS actor,
+                  left(reason, 1000) AS reason, total, done, skipped, failed, created_at, finished_at
+             FROM operation ORDER BY id DESC LIMIT 100"""
+    )
+
+
+def ledger() -> tuple[list[Row], dict[str, int]]:
+    """The newest failed and waiting events, and how many of each, counted up to 10,000."""
+    rows = fetch(
+        """SELECT left(id, 200) AS id, left(company_id, 300) AS company_id, left(document_id, 300) AS document_id,
+                  left(hook_type, 200) AS hook_type, left(status, 40) AS status, attempts,
+                  left(last_error, 300) AS last_error, updated_at
+             FROM (SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'failed' LIMIT 1000) f
+                   UNION ALL
+                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'pending'
+                                   ORDER BY created_at, id LIMIT 1000) p
+                   UNION ALL
+                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'running' LIMIT 1000) r) e
+            ORDER BY updated_at DESC LIMIT 100"""
+    )
+    found = fetch(
+        " UNION ALL ".join(
+            f"""SELECT '{status}' AS status, count(*) AS n FROM (
+                    SELECT 1 FROM document_lifecycle_events WHERE status = '{status}' LIMIT 10000) x"""  # noqa: S608
+            for status in ("pending", "running", "failed")
+        )
+    )
+    return rows, {row["status"]: row["n"] for row in found}

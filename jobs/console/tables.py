@@ -1,0 +1,79 @@
+"""The jobs table: its columns, and how each is shown."""
+
+from typing import Any
+
+import django_tables2 as tables
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from jobs.console import words
+from jobs.console.links import job_url
+from jobs.domain.states import state
+from jobs.templatetags import console as tags
+
+
+def _cell(th: str = "", td: str = "") -> dict[str, dict[str, str]]:
+    return {"th": {"class": th} if th else {}, "td": {"class": td} if td else {}}
+
+
+class JobsTable(tables.Table):
+    """Rows are dicts of `queries.jobs`. Sorting stays with the address's filter: newest first, by an index."""
+
+    state = tables.Column(empty_values=(), verbose_name="State", attrs=_cell("w-140", "m-state"))
+    type = tables.Column(verbose_name="Type", attrs=_cell("w-140 low", "ink2 low"))
+    job = tables.Column(empty_values=(), verbose_name="Job", attrs=_cell("w-200", "m-title"))
+    tenant_id = tables.Column(verbose_name="Tenant", attrs=_cell("w-100", "m-sub"))
+    doing = tables.Column(empty_values=(), verbose_name="What it is doing or why not", attrs=_cell("", "m-why ink2"))
+    attempt = tables.Column(empty_values=(), verbose_name="Attempt", attrs=_cell("w-60 r low", "r low"))
+    priority = tables.Column(verbose_name="Prio", attrs=_cell("w-40 r lower", "r lower"))
+    queued_at = tables.Column(verbose_name="Queued", attrs=_cell("w-80 r", "r m-time"))
+    ran = tables.Column(empty_values=(), verbose_name="Ran", attrs=_cell("w-80 r lower", "r lower"))
+
+    class Meta:
+        orderable = False
+        attrs = {"id": "jobs-table", "class": "table bleed-rows stack-rows"}
+        row_attrs = {
+            "data-state": lambda record: state(record["status"], record["dlq"]),
+            "data-id": lambda record: record["id"],
+        }
+
+    def __init__(self, rows: list[dict[str, Any]], gates: words.Gates, **kwargs: Any) -> None:
+        super().__init__(rows, **kwargs)
+        self.gates = gates
+        self.caption = "Jobs"
+
+    def render_state(self, record: dict[str, Any]) -> SafeString:
+        return tags.state(record["status"], record["dlq"])
+
+    def render_type(self, value: str) -> SafeString:
+        return format_html('<span title="{}">{}</span>', value, value or "(empty)")
+
+    def render_job(self, record: dict[str, Any]) -> SafeString:
+        name, job_id = words.title(record), record["id"]
+        return format_html(
+            '<a class="row-link" href="{}" title="{} · {}">{}</a> <span class="id">{}</span>',
+            job_url(job_id), name, job_id, name, job_id[-4:],
+        )  # fmt: skip
+
+    def render_tenant_id(self, record: dict[str, Any]) -> SafeString:
+        return format_html(
+            '<span class="m-only">{} · </span><span title="{}">{}</span>',
+            record["type"], record["tenant_id"], record["tenant_id"],
+        )  # fmt: skip
+
+    def render_doing(self, record: dict[str, Any]) -> SafeString:
+        context = {"doing": words.doing(record, self.gates), "server_now": self.gates.now}
+        return render_to_string("console/partials/_doing.html", context)
+
+    def render_attempt(self, record: dict[str, Any]) -> str:
+        return words.attempt(record)
+
+    def render_priority(self, value: int) -> SafeString:
+        return format_html('<span class="{}">{}</span>', "" if value else "none", tags.count(value))
+
+    def render_queued_at(self, value: Any) -> SafeString:
+        return tags.age({"server_now": self.gates.now}, value)  # type: ignore[arg-type]
+
+    def render_ran(self, record: dict[str, Any]) -> str:
+        return tags.duration(words.ran(record, self.gates.now))

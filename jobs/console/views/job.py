@@ -1,0 +1,138 @@
+"""One job's page."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET
+
+from jobs.console import words
+from jobs.console.links import job_url
+from jobs.console.paging import storable
+from jobs.console.permissions import can, who_may
+from jobs.console.queries import job as read
+from jobs.console.queries.db import Row, limited
+from jobs.console.queries.overview import shared
+from jobs.console.views.jobs import gates
+from jobs.console.views.render import show, wants_part
+from jobs.domain.states import DEAD_LETTERED, JobStatus
+from jobs.templatetags.formats import duration_text
+
+# verb → (button, states that allow it)
+ACTIONS: dict[str, tuple[str, frozenset[str]]] = {
+    "run_now": ("Run now…", frozenset({JobStatus.RETRY_WAIT})),
+    "retry": ("Retry…", frozenset({DEAD_LETTERED})),
+    "rerun": (
+        "Run again…",
+        frozenset({JobStatus.DONE, JobStatus.CANCELLED, JobStatus.FAILED, DEAD_LETTERED}),
+    ),
+    "cancel": ("Cancel…", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT, JobStatus.RUNNING})),
+    "force_cancel": ("Force cancel…", frozenset({JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED})),
+}
+
+
+def job_by_id(request: HttpRequest) -> HttpResponse:
+    """A job whose id cannot stand in a path."""
+    return job(request, request.GET.get("id", ""))
+
+
+def job(request: HttpRequest, job_id: str) -> HttpResponse:
+    """All about one job. The polled part leaves out values that the page already shows."""
+    if not storable(job_id):
+        raise Http404
+    with limited():
+        row = read.find(job_id)
+        if row is None:
+            return missing(request, job_id)
+        timeline = read.timeline(job_id)
+        lines = read.log_lines(job_id)
+        copies = read.copies(job_id, row["now"])
+        fresh = not wants_part(request) or request.GET.get("have") != row["version"]
+        values = read.values(job_id) if fresh else None
+    return show(request, "console/job.html", context(request, row, timeline) | {
+        "values": values, "lines": lines, "copies": copies,
+    })  # fmt: skip
+
+
+def missing(request: HttpRequest, job_id: str) -> HttpResponse:
+    """No such job; if it was purged, when and by whom."""
+    trash = read.in_trash(job_id)
+    return show(request, "console/job_missing.html", {"job_id": job_id, "trash": trash}, status=404)
+
+
+def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str, Any]:
+    """What the page says besides the stored values."""
+    url = job_url(row["id"])
+    live = row["state"] in {JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED}
+    return {
+        "job": row,
+        "server_now": row["now"],
+        "title": words.title(row),
+        "url": url,
+        "part_url": f"{url}{'&' if '?' in url else '?'}have={row['version']}",
+        "doing": words.doing(row, gates([row], shared.get())),
+        "next": what_next(row),
+        "attempt": words.attempt(row),
+        "changes": timeline.changes[: read.SHOWN_CHANGES],
+        "more_changes": timeline.changes[read.SHOWN_CHANGES :],
+        "changes_total": timeline.total,
+        "changes_left": timeline.total - len(timeline.changes),
+        "attempts": timeline.attempts,
+        "live": live,
+        "progress": words.clamp(row["progress"]),
+        "buttons": buttons(request, row),
+        "value_names": read.VALUES,
+    }
+
+
+def buttons(request: HttpRequest, row: Row) -> list[dict[str, Any]]:
+    """The actions that the state allows; without the right they say who has it."""
+    return [
+        {
+            "verb": verb.replace("_", "-"),
+            "label": label,
+            "allowed": can(request.user, verb, row["tenant_id"]),
+            "who": who_may(verb),
+        }
+        for verb, (label, states) in ACTIONS.items()
+        if row["state"] in states and (verb != "force_cancel" or can(request.user, verb) or not row["inline"])
+    ]
+
+
+def what_next(row: Row) -> str:
+    """What happens next, in words."""
+    match row["state"]:
+        case JobStatus.QUEUED:
+            return "A worker with a free slot starts it."
+        case JobStatus.RUNNING:
+            return "It runs to its end; a worker lost is noticed by the missing heartbeat."
+        case JobStatus.CANCEL_REQUESTED:
+            return "Its worker stops it at the next heartbeat; then it is Cancelled."
+        case JobStatus.RETRY_WAIT:
+            wait = (row["next_retry_at"] - row["now"]).total_seconds() if row["next_retry_at"] else 0
+            return f"It goes back to the queue in {duration_text(wait)}." if wait > 0 else "The sweep requeues it now."
+        case JobStatus.FAILED:
+            return "The sweep moves it to the DLQ or tries it again."
+        case "DEAD_LETTERED":
+            return "Nothing, until somebody retries it."
+        case JobStatus.DONE | JobStatus.CANCELLED:
+            return "Nothing; it has ended."
+    return "Unknown: another program wrote this status, and no worker here touches it."
+
+
+@require_GET
+def raw(request: HttpRequest, value: str) -> HttpResponse:
+    """A value as it is stored, to download."""
+    job_id = request.GET.get("id", "")
+    if not storable(job_id):
+        raise Http404
+    with limited(10):
+        text = read.raw(job_id, value)
+    if text is None:
+        raise Http404
+    kind = "text/plain" if value == "error" else "application/json"
+    response = HttpResponse(text, content_type=f"{kind}; charset=utf-8")
+    name = f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in job_id[:60])}-{value}"
+    header = content_disposition_header(True, name + (".txt" if value == "error" else ".json"))
+    response["Content-Disposition"] = header or "attachment"
+    return response

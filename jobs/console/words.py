@@ -1,0 +1,175 @@
+"""Sentences about jobs and the queue. No database and no HTML: everything is an argument."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobs.domain.failures import POLICIES
+from jobs.domain.states import DEAD_LETTERED, state, word
+from jobs.queue.pauses import PauseInForce
+from jobs.templatetags.formats import duration_text, relative_text
+
+# How often a failure of each type is tried again; what is not known is not guessed.
+BUDGETS = {str(kind): policy.retries for kind, policy in POLICIES.items()}
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What may keep a queued job waiting, as last read."""
+
+    now: datetime
+    pauses: list[PauseInForce] = field(default_factory=list)
+    handled: frozenset[str] = frozenset()
+    workers: int = 0
+    running: dict[str, int] = field(default_factory=dict)
+    caps: dict[str, int | None] = field(default_factory=dict)
+    type_running: dict[str, int] = field(default_factory=dict)
+    type_caps: dict[str, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Doing:
+    """What a job does or why not. `bar` is a percentage, `held` marks a paused one."""
+
+    text: str
+    held: bool = False
+    bar: int | None = None
+    until: datetime | None = None
+
+
+def doing(job: dict[str, Any], gates: Gates) -> Doing:
+    """The column whose meaning follows the state."""
+    shown = state(job["status"], job["dlq"])
+    if shown == "QUEUED":
+        return waiting(job, gates)
+    if shown in {"RUNNING", "CANCEL_REQUESTED"}:
+        return _running(job, gates, shown)
+    if shown == "RETRY_WAIT":
+        return Doing(first_line(job["error"]) or "no error was kept", until=job["next_retry_at"])
+    if shown in {"FAILED", DEAD_LETTERED}:
+        return Doing(first_line(job["error"] or job.get("dlq_reason")) or "no error was kept")
+    if shown == "DONE":
+        return Doing(job["current_step"] or "")
+    if shown == "CANCELLED":
+        return Doing(f"at {clamp(job['progress'])} %" if job["started_at"] else "before it started")
+    return Doing(f"status “{job['status']}” was written by another program")
+
+
+def waiting(job: dict[str, Any], gates: Gates) -> Doing:
+    """Why a queued job has not started: the first reason found, in the order a claim looks."""
+    for pause in gates.pauses:
+        if holds(pause, job):
+            ends = f"until {pause.ends_at:%H:%M} UTC" if pause.ends_at else "with no end set"
+            return Doing(f"{pause.scope} is paused {ends}", held=True)
+    if job["next_retry_at"] and job["next_retry_at"] > gates.now:
+        return Doing("not to start before then", until=job["next_retry_at"])
+    if not gates.workers:
+        return Doing("no live worker")
+    if job["type"] not in gates.handled:
+        return Doing(f"no live worker has a handler for {job['type'] or 'the empty type'}")
+    tenant, kind = job["tenant_id"], job["type"]
+    cap, running = gates.caps.get(tenant), gates.running.get(tenant, 0)
+    if cap is not None and running >= cap:
+        return Doing(f"{tenant} is suspended: its cap is 0" if cap == 0 else f"{tenant} uses {running} of {cap} slots")
+    cap, running = gates.type_caps.get(kind), gates.type_running.get(kind, 0)
+    if cap is not None and running >= cap:
+        return Doing(f"{kind} uses {running} of {cap} slots")
+    return Doing("waits for a free slot")
+
+
+def holds(pause: PauseInForce, job: dict[str, Any]) -> bool:
+    """Does this pause hold this job?"""
+    return (
+        pause.type in {None, job["type"]}
+        and pause.tenant_id in {None, job["tenant_id"]}
+        and pause.project_id in {None, job["project_id"]}
+    )
+
+
+def _running(job: dict[str, Any], gates: Gates, shown: str) -> Doing:
+    beat = job["heartbeat_at"] or job["started_at"]
+    parts = [job["current_step"]] if job["current_step"] else []
+    if shown == "CANCEL_REQUESTED":
+        parts.insert(0, "asked to stop")
+    if beat:
+        parts.append(f"beat {relative_text(beat, gates.now, 'ago')}")
+    return Doing(", ".join(parts), bar=clamp(job["progress"]))
+
+
+def first_line(text: str | None, most: int = 200) -> str:
+    """The first line of an error."""
+    return next((line.strip()[:most] for line in (text or "").splitlines() if line.strip()), "")
+
+
+def clamp(percent: int | None) -> int:
+    """A percentage between 0 and 100."""
+    return max(0, min(100, percent or 0))
+
+
+def attempt(job: dict[str, Any]) -> str:
+    """`2 of 6`: which attempt this is or was, of how many the failure type allows."""
+    counter = max(0, job["retry_count"])
+    budget = BUDGETS.get(job["failure_type"] or "TRANSIENT")
+    ended = state(job["status"], job["dlq"]) in {"RETRY_WAIT", "FAILED", DEAD_LETTERED}
+    number = counter if ended else counter + 1
+    return f"{number} of {budget + 1 if budget is not None else '?'}" if number else "–"
+
+
+def ran(job: dict[str, Any], now: datetime) -> timedelta | None:
+    """How long its last run took, or takes."""
+    if not job["started_at"]:
+        return None
+    end = job["finished_at"] if job["status"] not in {"RUNNING", "CANCEL_REQUESTED"} else now
+    return max(timedelta(), end - job["started_at"]) if end else None
+
+
+def title(job: dict[str, Any]) -> str:
+    """The name, else the type."""
+    return job["name"].strip() or job["type"].strip() or "(no name)"
+
+
+def transition(source: str | None, target: str | None) -> str:
+    """`Running → Done`; `Enqueued` for a new row."""
+    if source is None:
+        return "Enqueued" if target == "QUEUED" else f"New, {word(target or '')}"
+    return f"{word(source)} → {word(target) if target is not None else 'deleted'}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 job`, `2,000 jobs`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A section's answer. Without a tag all is well."""
+
+    text: str
+    tag: str = ""
+    more: str = ""
+
+
+def drain(queued: int, entered: float, left: float, oldest: datetime | None, now: datetime, stopped: str) -> Verdict:
+    """Is the queue getting shorter? `stopped` says what keeps everything from starting."""
+    if not queued:
+        return Verdict("Nothing waits")
+    more = f"{queued:,} queued" + (f", oldest wait {duration_text((now - oldest).total_seconds())}." if oldest else ".")
+    net = round(entered) - round(left)
+    if stopped:
+        return Verdict(stopped, "Not draining", more)
+    if net > 0:
+        return Verdict(f"{net:,} more in than out each minute", "Not draining", more)
+    if left < 0.5:
+        return Verdict("Nothing has started in the last minutes", "Not draining", more)
+    return Verdict(f"Draining, {-net:,} more out than in each minute" if net else "In and out are even", more=more)
+
+
+def failing(rows: Iterable[dict[str, Any]]) -> Verdict:
+    """What fails, of the last hour."""
+    found = list(rows)
+    total, dead = sum(row["n"] for row in found), sum(row["dead"] for row in found)
+    if not total:
+        return Verdict("Nothing failed in the last hour")
+    text = f"{plural(total, 'failed run')} in 1 h, {plural(len(found), 'kind')}"
+    return Verdict(text, f"{dead:,} dead-lettered" if dead else "")

@@ -1,0 +1,26 @@
+"""Every address of the console, for tests that go through all of them."""
+
+from urllib.parse import quote
+
+PAGES = [
+    "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
+    "/settings/", "/enqueue/", "/pauses/new/", "/frame/nav/", "/frame/pauses/",
+]  # fmt: skip
+# Pages about one job: put the id in.
+JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
+ACTIONS = {
+    "cancel": "/actions/cancel/",
+    "force_cancel": "/actions/force-cancel/",
+    "retry": "/actions/retry/",
+    "rerun": "/actions/rerun/",
+    "run_now": "/actions/run-now/",
+    "pause": "/actions/pause/",
+    "resume": "/actions/resume/",
+    "enqueue": "/enqueue/",
+}
+OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
+HTMX = {"HX-Request": "true"}
+
+
+def job_pages(job_id: str) -> list[str]:
+    return [page.format(quote(job_id, safe="")) for page in JOB_PAGES]

@@ -1,0 +1,54 @@
+"""What tests of the console's pages share."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from jobs.console import metrics
+from jobs.console.queries.overview import shared
+from tests.factories import user
+
+ROLES = ["viewer", "operator", "support", "admin"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    """What a process keeps between requests must not reach from one test into the next."""
+    shared.clear()
+    metrics.clear()
+    yield
+    shared.clear()
+
+
+@pytest.fixture
+def as_role(db: None) -> Callable[..., Client]:
+    """`as_role("viewer")`: a client signed in with that role; `""` for an account without one."""
+
+    def signed_in(role: str, **options: object) -> Client:
+        client = Client(**options)
+        client.force_login(user(role), "django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return signed_in
+
+
+@pytest.fixture
+def viewer(as_role: Callable[..., Client]) -> Client:
+    return as_role("viewer")
+
+
+@pytest.fixture
+def operator(as_role: Callable[..., Client]) -> Client:
+    return as_role("operator")
+
+
+@pytest.fixture
+def admin(as_role: Callable[..., Client]) -> Client:
+    return as_role("admin")
+
+
+@pytest.fixture
+def empty_cache(db: None) -> None:
+    cache.clear()

@@ -1,0 +1,186 @@
+"""Who may see and do what, whatever a page shows."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+
+from jobs.console.permissions import TABLE, Role, can, role, who_may
+from jobs.models import AuditEntry, Job
+from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
+from tests.console.conftest import ROLES
+from tests.factories import JobFactory, PauseFactory, user
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_route_is_in_the_lists_of_these_tests() -> None:
+    known = {page.split("?")[0].strip("/") for page in [*PAGES, *OPEN, *ACTIONS.values()]}
+    routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
+    listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/"}
+    assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
+
+
+@pytest.mark.parametrize("path", [*PAGES, *JOB_PAGES, "/dialogs/cancel/?id={}", "/pauses/lift/?id=1", "/nowhere/"])
+def test_strangers_are_sent_to_the_login(client: Client, path: str) -> None:
+    JobFactory(id="a")
+    response = client.get(path.format("a"))
+    if path == "/nowhere/":
+        assert response.status_code == 404
+    else:
+        assert response.status_code == 302
+        assert response["Location"].startswith("/accounts/login/?next=")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_strangers_script_gets_401_and_where_to_go(client: Client, path: str) -> None:
+    response = client.get(path, headers=HTMX)
+    assert response.status_code == 401
+    assert response["HX-Redirect"] == "/accounts/login/"
+    assert "HX-Redirect" not in client.get(path, headers=HTMX | {"X-Live": "1"})
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_what_machines_ask_is_open(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) -> None:
+    client, job = as_role(name), JobFactory(dead=True)
+    for path in [*PAGES, *job_pages(job.id), f"/dialogs/retry/?id={job.id}"]:
+        assert client.get(path).status_code == 200, path
+        assert client.get(path, headers=HTMX).status_code == 200, path
+
+
+def test_an_account_without_a_role_sees_nothing(as_role: Callable[..., Client]) -> None:
+    client = as_role("")
+    for path in PAGES:
+        response = client.get(path)
+        assert response.status_code == 403
+        assert "no role yet" in response.content.decode()
+
+
+def test_a_superuser_is_an_admin_and_an_inactive_one_nothing() -> None:
+    person = user("")
+    person.is_superuser = True
+    assert role(person) == "admin"
+    other = user("admin")
+    other.is_active = False
+    assert not can(other, "read")
+
+
+def test_the_table_names_roles_and_refuses_what_it_does_not_know() -> None:
+    assert all(allowed <= set(Role) for allowed in TABLE.values())
+    assert not can(user("admin"), "drop_database")
+    assert who_may("cancel") == "operator, support or admin"
+    assert who_may("force_cancel") == "admin"
+
+
+FORMS = {
+    "pause": {"type": "CRAWL", "ends": "900"},
+    "enqueue": {"type": "CRAWL", "tenant": "t", "config": "{}", "token": "x"},
+}
+FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
+           "run_now": {"retry_wait": True}}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*ROLES, "", None])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_action_as_every_role(
+    as_role: Callable[..., Client], client: Client, empty_cache: None, action: str, name: str | None
+) -> None:
+    job = JobFactory(**FITTING.get(action, {}))
+    pause = PauseFactory()
+    form = {"id": pause.pk if action == "resume" else job.id, "reason": "a test"} | FORMS.get(action, {})
+    response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
+    done = AuditEntry.objects.exists()
+    if name is None:
+        assert (response.status_code, done) == (302, False)
+        assert response["Location"] == "/accounts/login/"
+    elif name and name in TABLE[action]:
+        assert (response.status_code, done) == (302, True), response.content[:500]
+    else:
+        assert (response.status_code, done) == (403, False)
+        if name:
+            assert who_may(action) in response.content.decode()
+        assert Job.objects.count() == 1
+
+
+@pytest.mark.parametrize("action", [name for name in ACTIONS if name != "enqueue"])
+@pytest.mark.parametrize("method", ["get", "head", "options", "put", "delete"])
+def test_only_a_post_acts(admin: Client, action: str, method: str) -> None:
+    job = JobFactory()
+    response = getattr(admin, method)(f"{ACTIONS[action]}?id={job.id}&reason=x")
+    assert response.status_code == 405
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_post_without_the_forms_token_is_refused(as_role: Callable[..., Client], action: str) -> None:
+    client = as_role("admin", enforce_csrf_checks=True)
+    job = JobFactory()
+    response = client.post(ACTIONS[action], {"id": job.id, "reason": "x"} | FORMS.get(action, {}))
+    assert response.status_code == 403
+    assert "Reload the page" in response.content.decode()
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "///evil.example",
+               "https:evil.example", "http://testserver@evil.example", "/ok\r\nSet-Cookie:a=b"],
+)  # fmt: skip
+@pytest.mark.parametrize("where", ["query", "body"])
+def test_the_login_leads_only_to_our_own_pages(client: Client, target: str, where: str) -> None:
+    person = user("viewer", "dana")
+    person.set_password("correct horse")
+    person.save()
+    form = {"login": "dana", "password": "correct horse"}
+    if where == "body":
+        response = client.post("/accounts/login/", form | {"next": target})
+    else:
+        response = client.post("/accounts/login/", form, query_params={"next": target})
+    assert response.status_code == 302
+    assert response["Location"].startswith("/") and "evil" not in response["Location"].replace("/\\", "//")[:2]
+    assert not response["Location"].startswith(("//", "/\\"))
+    assert "a=b" not in response.headers.get("Set-Cookie", "")
+
+
+def test_a_page_of_ours_survives_the_login(client: Client) -> None:
+    person = user("viewer", "dana")
+    person.set_password("correct horse")
+    person.save()
+    target = client.get("/jobs/?state=QUEUED&tenant=a%20b")["Location"]
+    response = client.post(target, {"login": "dana", "password": "correct horse"})
+    assert response["Location"] == "/jobs/?state=QUEUED&tenant=a%20b"
+
+
+def test_a_get_does_not_sign_out(viewer: Client) -> None:
+    viewer.get("/accounts/logout/")
+    assert viewer.get("/").status_code == 200
+    viewer.post("/accounts/logout/")
+    assert viewer.get("/").status_code == 302
+
+
+def test_nobody_signs_up(client: Client) -> None:
+    client.post("/accounts/signup/", {"username": "eve", "password1": "correct horse battery"})
+    assert not type(user("viewer")).objects.filter(username="eve").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/", 200), ("/jobs/nowhere/", 404), ("/nowhere", 404), ("/jobs/?after=%00", 200), ("/accounts/login/", 302),
+     ("/actions/cancel/", 405), ("/metrics", 200), ("/healthz", 200)],
+)  # fmt: skip
+def test_every_answer_carries_the_headers(admin: Client, path: str, status: int) -> None:
+    for headers in ({}, HTMX):
+        response = admin.get(path, headers=headers)
+        assert response.status_code == status
+        assert response["X-Frame-Options"] == "DENY"
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert response["Referrer-Policy"] == "same-origin"
+        assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
+        assert "unsafe-inline" not in response["Content-Security-Policy"]
+        assert "HX-Request" in response["Vary"]
+        assert "no-store" in response["Cache-Control"] or "no-cache" in response["Cache-Control"]

@@ -1,0 +1,110 @@
+"""One address, a page or a part; and nothing that is stored is ever markup."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from jobs.models import SystemConfig
+from tests.console.addresses import HTMX, PAGES, job_pages
+from tests.factories import (
+    HOSTILE,
+    LONG,
+    AuditFactory,
+    EventFactory,
+    JobFactory,
+    LogFactory,
+    OperationFactory,
+    PauseFactory,
+    WorkerFactory,
+    everything,
+)
+
+pytestmark = pytest.mark.django_db
+WHOLE = [page for page in PAGES if not page.startswith("/frame/")]
+LIVE = [page for page in WHOLE if page != "/enqueue/"]
+
+
+@pytest.mark.parametrize("path", LIVE)
+def test_a_script_gets_the_part_and_a_browser_the_page(viewer: Client, path: str) -> None:
+    assert "<html" not in viewer.get(path, headers=HTMX).content.decode()
+    for more in ({"HX-History-Restore-Request": "true"}, {"HX-Boosted": "true"}):
+        assert "<html" in viewer.get(path, headers=HTMX | more).content.decode()
+    assert "<html" in viewer.get(path).content.decode()
+
+
+def put_in_every_column(text: str) -> list[str]:
+    """Rows with this text wherever a text can stand. Returns the jobs' ids."""
+    jobs = [*everything(text), JobFactory(id=text[:100], name=text)]
+    for job in jobs:
+        LogFactory(job_id=job.id, level=text, message=text)
+    WorkerFactory(id=text, host=text, types=[text], version=text)
+    PauseFactory(type=text, tenant_id=text, project_id=text, reason=text, owner=text)
+    PauseFactory(type=text, reason=text, owner=text, lifted_at="2026-01-01T00:00Z", lifted_by=text, lift_reason=text)
+    AuditFactory(actor=text, action=text, target=text, reason=text, numbers={text: text}, address=text)
+    OperationFactory(kind=text, actor=text, reason=text, state="DONE")
+    EventFactory(id=text[:60], company_id=text, document_id=text, hook_type=text, last_error=text)
+    return [job.id for job in jobs]
+
+
+@pytest.mark.parametrize("text", [HOSTILE, LONG, "Рога и копыта \"Süd\" \\ Öl\n\u202e名前 🦊"], ids=["markup", "long", "odd"])
+def test_no_stored_text_is_markup_anywhere(admin: Client, text: str) -> None:
+    ids = put_in_every_column(text)
+    SystemConfig.objects.create(key="queue.paused", value="true")
+    paths = WHOLE + ["/frame/nav/", "/frame/pauses/", "/jobs/?state=ON_HOLD&tenant=x", "/failures/?span=24h"]
+    paths += [page for job_id in ids for page in job_pages(job_id)[1:2]]
+    for path in paths:
+        for headers in ({}, HTMX):
+            response = admin.get(path, headers=headers)
+            assert response.status_code == 200, path
+            body = response.content.decode()
+            assert "<svg/onload" not in body, path
+            assert "{{7*7}}" not in body or HOSTILE == text
+            assert not re.search(r"<a[^>]*href=\"javascript:", body)
+
+
+HOSTILE_VALUES = [
+    '"><script>window.pwn=1</script>', "javascript:alert(1)", "\r\nSet-Cookie:x=1", "\x00", "a\x00b", "x" * 5000, "-1",
+    "999999999999999999999", "%", "'", "NaN", "\ud7ff", "WyJub3ctaXNoIiwiYSJd", "eyJhIjoxfQ", "W1tbW1tb", "../../etc",
+]  # fmt: skip
+PARAMETERS = ["state", "type", "tenant", "project", "failure", "worker", "error", "text", "group", "age", "after", "before",
+              "q", "span", "name", "actor", "action", "id", "page", "next", "have"]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES, ids=lambda value: repr(value[:20]))
+def test_no_parameter_breaks_a_page_or_comes_back_as_markup(admin: Client, value: str) -> None:
+    JobFactory()
+    for path in [*WHOLE, "/job/", "/raw/config/", "/dialogs/cancel/", "/pauses/lift/"]:
+        for name in PARAMETERS:
+            response = admin.get(path, {name: value})
+            assert response.status_code in {200, 302, 400, 404, 409}, (path, name)
+            body = response.content.decode()
+            assert "<script>window.pwn" not in body
+            assert "Set-Cookie:x" not in str(response.headers)
+
+
+@pytest.mark.parametrize("cursor", ["WyIyMDI2LTk5LTk5IDAwOjAwOjAwKzAwIiwgImEiXQ", "WyJpbmZpbml0eSIsICJhIl0"])
+def test_a_cursor_that_names_no_moment_is_refused_kindly(viewer: Client, cursor: str) -> None:
+    assert viewer.get("/jobs/", {"after": cursor}).status_code in {200, 400}
+
+
+@pytest.mark.parametrize("path", [*WHOLE, "job"])
+def test_the_number_of_queries_does_not_grow_with_the_rows(viewer: Client, path: str) -> None:
+    from jobs.console.queries.overview import shared
+
+    def count() -> int:
+        shared.clear()
+        with CaptureQueriesContext(connection, ) as queries:
+            assert viewer.get(path if path != "job" else "/jobs/a/").status_code == 200
+        return len(queries)
+
+    JobFactory(id="a", done=True)
+    everything()
+    put_in_every_column("first")
+    few = count()
+    for index in range(8):
+        put_in_every_column(f"more-{index}")
+        LogFactory(job_id="a")
+    assert count() <= few
