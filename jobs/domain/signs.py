@@ -134,7 +134,7 @@ def _get(holder: object, name: str) -> object:
         return None
     try:
         if isinstance(holder, Mapping):
-            return holder.get(name)  # type: ignore[no-any-return]
+            return holder.get(name)
         value = getattr(holder, name, None)
         if value is None and hasattr(holder, "get") and not isinstance(holder, BaseException):
             value = holder.get(name)

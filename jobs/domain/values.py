@@ -32,7 +32,7 @@ _OVERHEAD_BYTES = 2
 
 
 def clean_text(text: object, limit_bytes: int | None = None) -> str:
-    """Text without NUL and lone surrogates (they become U+FFFD), at most `limit_bytes` of UTF-8, with the mark of the cut.
+    """Text without NUL and lone surrogates (they become U+FFFD), at most `limit_bytes` of UTF-8, mark of a cut included.
 
     Never raises: what is no text is read by `str`, and if that fails its class is named.
     """
