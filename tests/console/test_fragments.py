@@ -49,7 +49,9 @@ def put_in_every_column(text: str) -> list[str]:
     return [job.id for job in jobs]
 
 
-@pytest.mark.parametrize("text", [HOSTILE, LONG, "Рога и копыта \"Süd\" \\ Öl\n\u202e名前 🦊"], ids=["markup", "long", "odd"])
+@pytest.mark.parametrize(
+    "text", [HOSTILE, LONG, 'Рога и копыта "Süd" \\ Öl\n\u202e名前 🦊'], ids=["markup", "long", "odd"]
+)
 def test_no_stored_text_is_markup_anywhere(admin: Client, text: str) -> None:
     ids = put_in_every_column(text)
     SystemConfig.objects.create(key="queue.paused", value="true")
@@ -96,7 +98,9 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(viewer: Client, path:
 
     def count() -> int:
         shared.clear()
-        with CaptureQueriesContext(connection, ) as queries:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
             assert viewer.get(path if path != "job" else "/jobs/a/").status_code == 200
         return len(queries)
 
