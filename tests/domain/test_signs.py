@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jobs.domain.classification import classify, sign_of
+from jobs.domain.errors import InvalidInput
 from jobs.domain.failures import FailureType
 from jobs.domain.signs import exception_class
 
@@ -71,6 +72,12 @@ def test_the_table_of_exceptions(error: Exception, failure_type: FailureType) ->
 @pytest.mark.parametrize("name", ["status", "status_code", "code"])
 def test_the_table_of_statuses(status: int, failure_type: FailureType, name: str) -> None:
     assert classify(sign_of(error_class("HTTPError", **{name: status})("odd"))).failure_type == failure_type
+
+
+def test_a_jobs_config_is_its_input_and_no_configuration_of_ours() -> None:
+    assert classify(sign_of(InvalidInput("config", "url is missing"))).failure_type == LOGICAL
+    bad_config = error_class("BadConfig")("invalid input: config must be a JSON object, not list")
+    assert classify(sign_of(bad_config)).failure_type == LOGICAL
 
 
 def test_the_cause_decides_where_the_error_itself_says_nothing() -> None:

@@ -5,6 +5,15 @@ from jobs.domain.rules.base import Rule, Sign
 
 _LOGICAL = FailureType.LOGICAL
 
+#: Asked before all others: our own word for it. A job's input is called its config, which is no configuration of ours.
+JOB_CONFIG = Rule(
+    "job-config",
+    Sign.PATTERN,
+    r"\Aexceptions:[^\n]*\b(?:invalidinput|badconfig)\b|^\W{0,3}(?:\w{1,40}: )?invalid input: config\b",
+    _LOGICAL,
+    "this job's config cannot be used",
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "json-unreadable",
