@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs.conf import SETTINGS
-from jobs.console.permissions import ROLES
+from jobs.console.permissions import Role
 from jobs.domain.states import TRANSITIONS, WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +23,7 @@ def test_every_command_is_in_readme(command: str) -> None:
     assert f"manage.py {command}" in README
 
 
-@pytest.mark.parametrize("role", list(ROLES))
+@pytest.mark.parametrize("role", list(Role))
 def test_every_role_is_in_readme(role: str) -> None:
     assert f"| {role} |" in README
 
