@@ -103,7 +103,7 @@ def fingerprint(job_type: str, exception_class: str, message: str) -> str:
 
 
 def normalise(message: str) -> str:
-    """What the message says, in lower case, with `<n>` (numbers and ids), `<q>` (quoted), `<url>`, … for what varies. Linear in the text."""
+    """What the message says, in lower case; what varies reads `<n>` (numbers, ids), `<q>` (quoted), `<url>`, …"""
     text = "\n".join(message_lines(message)[:_LINES])[:_CHARS]
     text = _keep(text)
     text = without_quotes(_replace_addresses(text), "<q>")

@@ -28,7 +28,7 @@ _APPENDIX = re.compile(
     r"call stack:?|note: use debug=).{0,200}$",
     re.IGNORECASE,
 )
-URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]},;]{1,2000}", re.IGNORECASE)
+URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]},;]{1,2000}(?<![.:!?])", re.IGNORECASE)
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 PATH = re.compile(
     r"(?<![\w/.<])(?:[A-Za-z]:\\[^\s\"'<>|:*?,;]{1,1000}|(?:~|\.{1,2}|"

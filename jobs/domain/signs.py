@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jobs.domain.messages import bounded
-from jobs.domain.values import safe_call
+from jobs.domain.text import safe_call
 
 _LONGEST_CHAIN = 6
 _STATUS_NAMES = ("status", "status_code", "statusCode", "http_status", "code", "http_status_code")
@@ -134,7 +134,7 @@ def _get(holder: object, name: str) -> object:
         return None
     try:
         if isinstance(holder, Mapping):
-            return holder.get(name)  # type: ignore[no-any-return]
+            return holder.get(name)
         value = getattr(holder, name, None)
         if value is None and hasattr(holder, "get") and not isinstance(holder, BaseException):
             value = holder.get(name)

@@ -3,6 +3,8 @@
 import random
 import traceback
 from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
 
 from jobs.domain.classification import classify
 from jobs.domain.failures import DeadLetter, FailureType, decide
@@ -13,6 +15,7 @@ from jobs.domain.signs import sign_of
 from jobs.domain.values import clean_text
 
 LONGEST_ERROR = 64_000
+_HERE = Path(__file__).parent
 
 
 def judge(job: ClaimedJob, error: BaseException, jitter: float, rng: random.Random) -> RetryLater | DeadLettered:
@@ -40,10 +43,17 @@ def describe(error: BaseException) -> str:
     """The error as people read it: its message first, then where it came from. Never raises."""
     head = _head(error)
     try:
-        where = "".join(traceback.format_exception(error))
+        where = "".join(traceback.format_exception(type(error), error, _handlers_own(error.__traceback__)))
     except Exception as trouble:  # noqa: BLE001 - an error may refuse to be printed; that is its own affair
         where = f"(its traceback cannot be printed: {type(trouble).__name__})"
     return clean_text(f"{head}\n\n{where}", LONGEST_ERROR)
+
+
+def _handlers_own(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the handler on: the frames of this package say nothing about the job."""
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == _HERE:
+        trace = trace.tb_next
+    return trace
 
 
 def _head(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.console import gallery
 from tests.console.stage import Stage, serve
@@ -15,14 +15,10 @@ from tests.console.stage import Stage, serve
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
+@pytest.fixture
+def chromium(browser: Browser) -> Browser:
+    """The run's one browser: Playwright cannot be started twice in a process."""
+    return browser
 
 
 @pytest.fixture

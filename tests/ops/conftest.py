@@ -98,7 +98,11 @@ def start_up(var: Path) -> Iterator[StartUp]:
     def start(*arguments: str, **env: str) -> Up:
         port = [] if "--port" in arguments else ["--port", "0"]
         log = var / f"up-{len(running)}.log"
-        up = Up(manage("up", *port, *arguments), bare_environment(DETIQ_VAR_DIR=str(var), **env), log)
+        up = Up(
+            manage("up", *port, *arguments),
+            bare_environment(**{"JOB_SHUTDOWN_GRACE_SECONDS": "1", "DETIQ_VAR_DIR": str(var), **env}),
+            log,
+        )
         running.append(up)
         return up
 

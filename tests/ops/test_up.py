@@ -205,6 +205,8 @@ class TestWithAServerOfYourOwn:
         assert ask(env["DATABASE_URL"], "SHOW is_superuser") == "off"
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             ask(env["DATABASE_URL"], "DELETE FROM audit_entry")
+        up.terminate()
+        assert up.wait() == 0
 
     def test_jobs_of_somebody_else_mean_no_demo_and_no_key_made(self, start_up, var, server):
         url = f"postgresql://app@127.0.0.1:{server.port}/app"

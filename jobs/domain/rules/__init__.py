@@ -16,6 +16,7 @@ from jobs.domain.rules.base import Rule, Sign
 
 #: Reasons go from the most particular to the most general. Within a kind of sign the first rule that matches wins.
 BUILT_IN: tuple[Rule, ...] = (
+    inputs.JOB_CONFIG,
     *platform.RULES,
     *providers.RULES,
     *databases.RULES,

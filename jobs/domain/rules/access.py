@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own-thing-missing",
         Sign.CLUES,
-        r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)?|settings?|profile|"
+        r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)|configuration|settings?|profile|"
         r"environment|variable|librar(?:y|ies)|binary|executable|program|plugin|driver|fonts?|certificate file|"
         r"key file|private key|public key|license|interpreter|queue|topic|exchange|bucket|codec|webhook secret|"
         r"feature)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|could not be found|cannot be found|is missing|"

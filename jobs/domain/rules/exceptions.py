@@ -145,7 +145,7 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "exception-sounds-fatal",
         Sign.EXCEPTION,
-        "*Region* | *Credential* | *Config* | *Configuration* | *Permission* | *License* | *Import*"
+        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License* | *Import*"
         " | *Dependency* | *NotInstalled* | *PendingMigration* | *ProfileNotFound* | *Unauthenticated* | *Secret*",
         _FATAL,
         "the class names our configuration or account",

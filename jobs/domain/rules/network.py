@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own-service-network",
         Sign.CLUES,
-        rf"\A(?=[\s\S]*?(?:{_TROUBLE}))(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?net::err)",
+        rf"\A(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?net::err)[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
         _INFRASTRUCTURE,
         "a service that we run cannot be reached",
     ),

@@ -68,9 +68,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "word-input-invalid",
         Sign.WORD,
-        "invalid url | invalid uri | malformed url | malformed uri | url is not valid | not a valid url"
-        " | unsupported protocol | unsupported url | missing schema | no scheme supplied | no schema supplied"
-        " | no host supplied | no host specified | no host in request url | invalid schema | unknown url type"
+        "yaml | xml | dtd | toml | csv | delimiter | swagger | openapi | file format | file type | filetype"
+        " | mime type | content type | is empty | no content | ini file | too big | exceeds limit"
+        " | exceed the limit | max size | longer than | larger than | gherkin | invalid url | invalid uri"
+        " | malformed url | malformed uri | url is not valid | not a valid url | unsupported protocol"
+        " | unsupported url | missing schema | no scheme supplied | no schema supplied | no host supplied"
+        " | no host specified | no host in request url | invalid schema | unknown url type"
         " | url using bad/illegal format | only absolute urls | only http(s) | is missing an 'http"
         " | label empty or too long | invalid ipv6 | idna | invalid hostname | invalid host | nonnumeric port"
         " | port could not be cast | private address | url must | relative url | failed to parse url"

@@ -1,0 +1,167 @@
+"""Which sign decides, what counts as a status, and that rules are data."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.domain.classification import UNCLASSIFIED, FailureSign, classify
+from jobs.domain.failures import FailureType
+from jobs.domain.rules import BUILT_IN, Rule, Sign
+from jobs.domain.rules.base import compiled
+from jobs.domain.statuses import find_status
+
+FATAL, LOGICAL = FailureType.FATAL, FailureType.LOGICAL
+INFRASTRUCTURE, TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
+
+
+def type_of(message: str, *exceptions: str, status: int | None = None, code: str | None = None) -> FailureType:
+    statuses, codes = (status,) if status else (), (code,) if code else ()
+    return classify(FailureSign(message, exceptions, statuses, codes)).failure_type
+
+
+@pytest.mark.parametrize(
+    ("message", "failure_type"),
+    [
+        ("MASTER_ENC_KEY is not set", FATAL),
+        ("Missing secret for tenant", FATAL),
+        ("Invalid configuration: no provider", FATAL),
+        ("Process ran out of memory", INFRASTRUCTURE),
+        ("JavaScript heap out of memory", INFRASTRUCTURE),
+        ("Connection refused", INFRASTRUCTURE),
+        ("connect ECONNREFUSED", INFRASTRUCTURE),
+        ("Prisma client could not be reached", INFRASTRUCTURE),
+        ("Database error", INFRASTRUCTURE),
+        ("Worker exited", INFRASTRUCTURE),
+        ("Child received SIGKILL", INFRASTRUCTURE),
+        ("Validation failed", LOGICAL),
+        ("Invalid input", LOGICAL),
+        ("Project not found", LOGICAL),
+        ("Unauthorized", LOGICAL),
+        ("Bad request", LOGICAL),
+        ("Request failed: 400", LOGICAL),
+        ("HTTP 403", LOGICAL),
+        ("status: 422", LOGICAL),
+        ("Something else happened", TRANSIENT),
+    ],
+)
+def test_the_queues_own_words_keep_their_meaning(message: str, failure_type: FailureType) -> None:
+    assert type_of(message) == failure_type
+
+
+def test_reason_beats_exception_beats_status_beats_words() -> None:
+    assert type_of("insufficient_quota", "builtins.TimeoutError", status=503) == FATAL
+    assert type_of("went wrong, see database", "builtins.TimeoutError", status=404) == TRANSIENT
+    assert type_of("went wrong, see database", "app.OddError", status=404) == LOGICAL
+    assert type_of("HTTP 404, see database", "app.OddError") == LOGICAL
+    assert type_of("went wrong, see database", "app.OddError") == INFRASTRUCTURE
+
+
+def test_a_status_attribute_beats_a_status_in_the_text() -> None:
+    assert type_of("HTTP 404", status=503) == TRANSIENT
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("HTTP 403", 403),
+        ("status: 422", 422),
+        ("400 Bad Request", 400),
+        ("<Response [403]>", 403),
+        ("API Error (529 {", 529),
+        ("Request failed with status code 404", 404),
+        ("[429 Too Many Requests] slow down", 429),
+        ("An error occurred (404) when calling the HeadObject operation", 404),
+        ("timeout after 4000 ms", None),
+        ("job 84003", None),
+        ("host-403a", None),
+        ("line 503, column 422", None),
+        ("returned 404 rows", None),
+        ("exit code 137, exit status 403", None),
+        ("500 pages crawled", None),
+        ("connect timeout=400", None),
+        ("at index.js:403:12", None),
+        ("/srv/500/404.pdf", None),
+        ("IncompleteRead(403 bytes read)", None),
+        ("port 4003", None),
+        ("HTTP 200", None),
+    ],
+)
+def test_a_number_is_a_status_only_where_it_stands_as_one(text: str, status: int | None) -> None:
+    assert find_status(text) == status
+
+
+@pytest.mark.parametrize(
+    ("message", "failure_type"),
+    [
+        ("connect ECONNREFUSED 203.0.113.34:443", TRANSIENT),
+        ("connect ECONNREFUSED 10.0.3.4:443", INFRASTRUCTURE),
+        ("connect ECONNREFUSED 203.0.113.34:5432", INFRASTRUCTURE),
+        ("getaddrinfo ENOTFOUND redis-master", INFRASTRUCTURE),
+        ("getaddrinfo ENOTFOUND www.shop.example", TRANSIENT),
+        ("Could not connect to http://minio:9000/a", INFRASTRUCTURE),
+        ("Could not connect to https://www.redis-guide.example/database", TRANSIENT),
+    ],
+)
+def test_our_own_services_are_told_from_targets(message: str, failure_type: FailureType) -> None:
+    assert type_of(message) == failure_type
+
+
+@pytest.mark.parametrize(
+    ("code", "failure_type"),
+    [
+        ("23505", LOGICAL),
+        ("40P01", INFRASTRUCTURE),
+        ("42P01", FATAL),
+        ("28P01", FATAL),
+        ("P2002", LOGICAL),
+        ("P1001", INFRASTRUCTURE),
+        ("ENOSPC", INFRASTRUCTURE),
+        ("ECONNRESET", TRANSIENT),
+        ("insufficient_quota", FATAL),
+        ("NoSuchKey", LOGICAL),
+    ],
+)
+def test_a_code_is_enough(code: str, failure_type: FailureType) -> None:
+    assert type_of("it failed", code=code) == failure_type
+
+
+def test_what_no_rule_knows_is_counted_as_unclassified() -> None:
+    assert classify(FailureSign("ジョブが失敗しました")) == UNCLASSIFIED
+    assert classify(FailureSign("")).unclassified
+    assert not classify(FailureSign("HTTP 404")).unclassified
+
+
+def test_an_admins_rules_are_asked_among_the_built_in_ones() -> None:
+    mine = Rule("mine", Sign.PHRASE, "tenant quota * spent", LOGICAL, "the tenant's own quota")
+    sign = FailureSign("Tenant quota of 500 pages spent")
+    assert classify(sign, [mine, *BUILT_IN]).rule_id == "mine"
+    assert classify(FailureSign("quota of the tenant"), [mine]) == UNCLASSIFIED
+
+
+def test_rules_are_complete_data() -> None:
+    assert len({rule.id for rule in BUILT_IN}) == len(BUILT_IN)
+    assert all(rule.id and rule.pattern and rule.why for rule in BUILT_IN)
+    for rule in BUILT_IN:
+        if rule.sign in (Sign.PATTERN, Sign.CLUES):
+            compiled(rule.pattern)
+
+
+def test_words_of_a_page_or_a_path_decide_nothing() -> None:
+    assert type_of('Crawl of "Database error: connection refused - Help" failed', status=404) == LOGICAL
+    assert type_of("Timeout 30000ms exceeded waiting for 'text=PostgreSQL database'") == TRANSIENT
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=40), max_size=4), st.lists(st.integers(), max_size=2))
+def test_anything_is_classified(message: str, names: list[str], statuses: list[int]) -> None:
+    assert classify(FailureSign(message, tuple(names), tuple(statuses))).failure_type in FailureType
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "'", "/a", "((", "http://", "a@b.", "status code ", "1:1:", "x1-", "\\", "<own>"]
+)
+def test_a_message_of_megabytes_is_read_in_a_moment(piece: str) -> None:
+    started = time.perf_counter()
+    classify(FailureSign(piece * (5_000_000 // len(piece))))
+    assert time.perf_counter() - started < 2
