@@ -24,7 +24,6 @@ from jobs.queue.statements import Connection, Row, run
 log = structlog.get_logger("jobs.sweep")
 
 BATCH = 500
-_DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,6 @@ class Sweep:
                 "retry_unclassified": lambda: self._batches(transitions.retry_unclassified),
                 "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
                 "rescue": self._rescue,
-                "forget_workers": self._forget_workers,
             }
         )
 
@@ -128,9 +126,6 @@ class Sweep:
             )
             return Ended(of, DeadLettered(dead, decision.reason), beat=row["beat"])
         return Ended(of, RetryLater(failure, decision.delay_seconds), beat=row["beat"])
-
-    def _forget_workers(self) -> int:
-        return len(run("forget_workers", {"silent_seconds": _DAY_SECONDS, "limit": BATCH}, self.using))
 
 
 def _lost(row: Row) -> str:

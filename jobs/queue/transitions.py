@@ -82,9 +82,6 @@ def enqueue(
     """
     _required("type", type)
     _required("tenantId", tenant_id)
-    full = dict(config or {}) | {"tenantId": tenant_id}
-    full |= {"projectId": project_id} if project_id else {}
-    full |= {"submittedBy": submitted_by} if submitted_by else {}
     return _insert(
         {
             "type": type,
@@ -92,7 +89,7 @@ def enqueue(
             "project_id": project_id,
             "name": name,
             "priority": priority,
-            "config": json_text(full),
+            "config": _full_config(config, tenant_id, project_id, submitted_by),
             "submitted_by": submitted_by,
             "unique_key": unique_key,
             "origin_id": None,
@@ -149,7 +146,7 @@ def track(
             "tenant_id": tenant_id,
             "project_id": project_id,
             "name": name,
-            "config": json_text(dict(config or {}) | {"tenantId": tenant_id}),
+            "config": _full_config(config, tenant_id, project_id, submitted_by),
             "submitted_by": submitted_by,
             "worker": worker,
             "actor": worker,
@@ -289,6 +286,20 @@ def rescue(ends: Sequence[Ended], *, actor: str, using: Connection | None = None
     return finish(actor, ends, using)
 
 
+# --- Retention --------------------------------------------------------------------------------------------------------
+
+
+def prune(limit: int, *, keep_seconds: float, using: Connection | None = None) -> tuple[int, bool]:
+    """Deletes jobs that ended longer ago than `keep_seconds`, with history and logs; not dead letters, not inline ones.
+
+    Returns how many (at most `limit` and 1,000), and whether there may be more.
+    """
+    row = run("prune", {"limit": limit, "keep_seconds": keep_seconds}, using)[0]
+    if row["pruned"]:
+        log.info("job.prune", jobs=row["pruned"])
+    return row["pruned"], row["more"]
+
+
 # --- Helpers ----------------------------------------------------------------------------------------------------------
 
 
@@ -327,6 +338,15 @@ def _sweep(name: str, limit: int, actor: str, using: Connection | None) -> list[
     if ids:
         log.info(f"job.{name}", jobs=len(ids), first=ids[0], actor=actor)
     return ids
+
+
+def _full_config(
+    config: dict[str, Any] | None, tenant_id: str, project_id: str | None, submitted_by: str | None
+) -> str:
+    full = dict(config or {}) | {"tenantId": tenant_id}
+    full |= {"projectId": project_id} if project_id else {}
+    full |= {"submittedBy": submitted_by} if submitted_by else {}
+    return json_text(full)
 
 
 def _required(field: str, value: str) -> None:
