@@ -197,7 +197,7 @@ def test_a_worker_that_was_given_up_changes_nothing(conn: Any, outcome: Any) -> 
     second = claim_one(conn, worker="w2")
     before = row(conn, "j")
     answer = finish(conn, run, outcome)
-    assert not answer.changed and answer.found == "RUNNING (another run)"
+    assert not answer.changed and answer.found == "RUNNING (the run of w2)"
     assert row(conn, "j") == before
     assert finish(conn, second.run, Completed("2"), actor="w2").changed
 

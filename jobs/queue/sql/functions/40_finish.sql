@@ -1,6 +1,6 @@
 -- Ends runs. `p_ends` is an array of objects:
 --   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
---   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below)
+--   result (json, kind done), error, failureType, fingerprint, sign, delay (seconds, kind retry), reason, beat (see below)
 -- A run is ended only by whoever holds it: same worker, same start. With `beat` (the sweep, which holds nothing), only
 -- while its last sign of life is still the one that was judged.
 -- Answers one row for each: the state it was found in, and whether it was changed. A job that was asked to cancel
@@ -18,6 +18,10 @@ BEGIN
         p_actor, NULL,
         (SELECT jsonb_object_agg(e ->> 'id', e ->> 'reason') FROM jsonb_array_elements(p_ends) e WHERE e ->> 'reason' <> '')
     );
+    -- What each failure was judged by, for the history.
+    PERFORM set_config('detiq.signs', coalesce(
+        (SELECT jsonb_object_agg(e ->> 'id', e -> 'sign') FROM jsonb_array_elements(p_ends) e WHERE e ? 'sign')::text, ''
+    ), true);
     RETURN QUERY
     WITH ended AS MATERIALIZED (
         SELECT e ->> 'id' AS id, e ->> 'worker' AS worker, (e ->> 'started')::timestamptz AS started,
@@ -26,7 +30,7 @@ BEGIN
                (e ->> 'delay')::double precision AS delay, (e ->> 'beat')::timestamptz AS beat
           FROM jsonb_array_elements(p_ends) e
     ), target AS MATERIALIZED (
-        SELECT j.id, j.status::text AS status, j.dlq, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
+        SELECT j.id, j.status::text AS status, j.dlq, j."workerId" AS holder, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
                e.fingerprint, e.delay,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
@@ -83,7 +87,7 @@ BEGIN
     )
     SELECT e.id, m.id IS NOT NULL,
            CASE WHEN t.id IS NULL THEN NULL WHEN t.ours OR t.status NOT IN ('RUNNING', 'CANCEL_REQUESTED') THEN t.status
-                ELSE t.status || ' (another run)' END,
+                ELSE t.status || ' (the run of ' || coalesce(t.holder, 'another') || ')' END,
            m.status
       FROM ended e
       LEFT JOIN target t ON t.id = e.id
