@@ -8,7 +8,7 @@ import pytest
 
 from jobs.domain.outcomes import ClaimRequest, Completed, Ended
 from jobs.queue import pauses, transitions
-from tests.queue.helpers import claim, claim_one, insert, running
+from tests.queue.helpers import claim, claim_one, insert
 
 
 def claimed(turn: Any) -> list[str]:
