@@ -366,4 +366,5 @@ def _claimed(worker: str, row: Row) -> ClaimedJob:
         config=row["config"],
         checkpoint=row["checkpoint"],
         retry_count=row["retry_count"],
+        lost_count=row["lost_count"],
     )

@@ -10,6 +10,9 @@
 -- busy high priority cannot starve the others for ever; NULL: highest first.
 
 DROP FUNCTION IF EXISTS detiq_claim(text, integer, text[], integer, jsonb, text);
+DROP FUNCTION IF EXISTS detiq_claim(text, integer, text[], integer, jsonb, text, double precision);
+DROP FUNCTION IF EXISTS detiq_claim_job(text, text, integer, jsonb);
+DROP FUNCTION IF EXISTS detiq_claim_strict(text, integer, text[], integer, jsonb);
 DROP FUNCTION IF EXISTS detiq_begin(text, text[]);
 DROP FUNCTION IF EXISTS detiq_lane_open(text, text, integer);
 
@@ -40,7 +43,7 @@ CREATE OR REPLACE FUNCTION detiq_claim(
     p_relief double precision
 )
 RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_hashjoin = off
@@ -336,7 +339,7 @@ BEGIN
                        progress = 0
                  WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
                 RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                          j.checkpoint::text, j."retryCount", j."startedAt";
+                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
                 GET DIAGNOSTICS taken_ = ROW_COUNT;
                 room_ := room_ - taken_;
             END IF;
@@ -354,7 +357,7 @@ BEGIN
 
     IF missed_ AND room_ > 0 THEN
         RETURN QUERY SELECT NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
-                            NULL::integer, NULL::timestamptz;
+                            NULL::integer, NULL::integer, NULL::timestamptz;
     END IF;
 END
 $$;
@@ -366,7 +369,7 @@ CREATE OR REPLACE FUNCTION detiq_claim_strict(
     p_worker text, p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb
 )
 RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
@@ -414,7 +417,7 @@ BEGIN
                progress = 0
          WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
         RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                  j.checkpoint::text, j."retryCount", j."startedAt";
+                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
         GET DIAGNOSTICS taken_ = ROW_COUNT;
         room_ := room_ - taken_;
         EXIT WHEN taken_ = 0;
@@ -453,7 +456,7 @@ CREATE OR REPLACE FUNCTION detiq_claim_job(
     p_worker text, p_job text, p_tenant_cap integer, p_type_caps jsonb
 )
 RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
@@ -497,6 +500,6 @@ BEGIN
            progress = 0
      WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
     RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-              j.checkpoint::text, j."retryCount", j."startedAt";
+              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
 END
 $$;
