@@ -107,6 +107,8 @@ class ClaimRequest:
     tenant_cap: int
     type_caps: dict[str, int]
     after: str = ""
+    relief: float | None = None  # in [0, 1): begin at this share of the priorities present, not at the highest
+    strict: bool = False  # the order of the source: priority, then queuedAt, over all tenants
 
 
 @dataclass

@@ -175,6 +175,8 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
             "tenant_cap": request.tenant_cap,
             "type_caps": json.dumps(request.type_caps),
             "after": request.after,
+            "relief": request.relief,
+            "strict": request.strict,
         },
         using,
     )

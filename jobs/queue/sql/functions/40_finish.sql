@@ -91,10 +91,14 @@ BEGIN
 END
 $$;
 
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text);
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision);
+
 -- One turn of a worker: what ended and what may start now, in one statement and one commit.
 CREATE OR REPLACE FUNCTION detiq_turn(
     p_worker text, p_ends jsonb,
-    p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text
+    p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text,
+    p_relief double precision, p_strict boolean
 )
 RETURNS TABLE (ended boolean, job_id text, changed boolean, found text, now_is text,
                tenant_id text, project_id text, job_type text, job_name text, config text,
@@ -108,11 +112,16 @@ BEGIN
                NULL::text, NULL::integer, NULL::timestamptz
           FROM detiq_finish(p_worker, p_ends) f;
     END IF;
-    IF p_slots > 0 THEN
+    IF p_slots > 0 AND p_strict THEN
         RETURN QUERY
         SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
                c.config, c.checkpoint, c.retry_count, c.started_at
-          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after) c;
+          FROM detiq_claim_strict(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps) c;
+    ELSIF p_slots > 0 THEN
+        RETURN QUERY
+        SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
+               c.config, c.checkpoint, c.retry_count, c.started_at
+          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after, p_relief) c;
     END IF;
 END
 $$;
