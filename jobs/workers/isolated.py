@@ -25,7 +25,7 @@ from jobs.workers.active import ActiveRun
 
 log = structlog.get_logger("jobs.worker")
 
-# A run that was told to stop and does not listen is ended by force after so long. Here, unlike in a thread, that is possible.
+# A run that was told to stop and does not listen is ended by force after so long: in a thread that were impossible.
 STOP_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
 
