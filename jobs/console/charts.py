@@ -18,7 +18,7 @@ def flow(minutes: Sequence[Minute]) -> SafeString:
     """Jobs into and out of the queue a minute, the gap between them, and failed runs below."""
     entered, left = [m.entered for m in minutes], [m.left for m in minutes]
     failed = [m.failed for m in minutes]
-    top, fail_top = nice(max([*entered, *left, 1])), nice(max([*failed, 4]))
+    top, fail_top = nice(max([*entered, *left, 4])), nice(max([*failed, 4]))
     body = [_grid(top, fail_top), _gap(entered, left, top)]
     body += [_line("in", entered, top), _line("out", left, top), _bars(failed, fail_top)]
     body += [_labels(entered, left, failed, top), _times(minutes)]

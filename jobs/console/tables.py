@@ -1,5 +1,6 @@
 """The jobs table: its columns, and how each is shown."""
 
+from hashlib import sha256
 from typing import Any
 
 import django_tables2 as tables
@@ -34,6 +35,7 @@ class JobsTable(tables.Table):
         orderable = False
         attrs = {"id": "jobs-table", "class": "table bleed-rows stack-rows"}
         row_attrs = {
+            "id": lambda record: "job-" + sha256(record["id"].encode()).hexdigest()[:16],
             "data-state": lambda record: state(record["status"], record["dlq"]),
             "data-id": lambda record: record["id"],
         }

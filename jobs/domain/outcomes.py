@@ -22,7 +22,11 @@ class Failure:
     error: str
     failure_type: str
     fingerprint: str | None = None
+<<<<<<< HEAD
     sign: Mapping[str, Any] | None = field(default=None, compare=False)
+=======
+    lost: bool = False  # its process died with it
+>>>>>>> main
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ class ClaimedJob:
     config: str
     checkpoint: str | None
     retry_count: int
+    lost_count: int = 0  # how often a process died while it ran this job
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,8 @@ class ClaimRequest:
     tenant_cap: int
     type_caps: dict[str, int]
     after: str = ""
+    relief: float | None = None  # in [0, 1): begin at this share of the priorities present, not at the highest
+    strict: bool = False  # the order of the source: priority, then queuedAt, over all tenants
 
 
 @dataclass
@@ -144,5 +151,14 @@ def as_json(ended: Ended) -> dict[str, Any]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
+<<<<<<< HEAD
     found = {"error": failure.error, "failureType": failure.failure_type, "fingerprint": failure.fingerprint}
     return found | ({"sign": dict(failure.sign)} if failure.sign else {})
+=======
+    return {
+        "error": failure.error,
+        "failureType": failure.failure_type,
+        "fingerprint": failure.fingerprint,
+        "lost": failure.lost,
+    }
+>>>>>>> main

@@ -38,7 +38,7 @@
     if (template.content.querySelector("[data-signed-out]")) return sessionEnded();
     const same = el.id && template.content.querySelector(`#${CSS.escape(el.id)}`);
     if (!same && template.content.querySelector("main")) throw new Error("a full page came instead of the part");
-    Idiomorph.morph(el, same || template.content.childNodes, { morphStyle: same ? "outerHTML" : "innerHTML", ignoreActiveValue: true, callbacks });
+    Idiomorph.morph(el, same || template.content.childNodes, { morphStyle: same ? "outerHTML" : "innerHTML", ignoreActiveValue: Boolean(document.activeElement?.matches("input, textarea, select")), callbacks });
     window.htmx?.process(el);
     detiqTimes.refresh();
     el.dispatchEvent(new CustomEvent("detiq:refreshed", { bubbles: true }));

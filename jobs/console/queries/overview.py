@@ -1,5 +1,6 @@
 """Everything the overview and the frame show, read at once and kept for all open pages of this process."""
 
+import json
 import threading
 import time
 from collections import defaultdict
@@ -279,6 +280,15 @@ def tenant_caps(tenants: list[str]) -> dict[str, int | None]:
         {"tenants": tenants, "cap": conf().tenant_cap},
     )
     return {row["tenant"]: row["cap"] for row in rows}
+
+
+def type_caps(types: list[str]) -> dict[str, int | None]:
+    """The caps in force of these types, over all tenants; None: unlimited."""
+    rows = fetch(
+        "SELECT t AS type, detiq_type_cap(t, %(caps)s::jsonb) AS cap FROM unnest(%(types)s::text[]) AS x (t)",
+        {"types": types, "caps": json.dumps({"DISCOVER": conf().discover_cap})},
+    )
+    return {row["type"]: row["cap"] for row in rows}
 
 
 def _pause_line(pause: PauseInForce, live: list[Row]) -> PauseLine:

@@ -4,15 +4,15 @@ import re
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.views.decorators.http import require_safe
 
-from jobs.conf import conf
 from jobs.console import words
 from jobs.console.filters import AGES, TEXTS, JobFilter
 from jobs.console.links import job_url
 from jobs.console.paging import Page, decode, storable
 from jobs.console.queries import jobs as read
 from jobs.console.queries.db import TooSlow, database_now
-from jobs.console.queries.overview import Snapshot, shared, tenant_caps
+from jobs.console.queries.overview import Snapshot, shared, tenant_caps, type_caps
 from jobs.console.tables import JobsTable
 from jobs.console.views.render import show
 from jobs.domain.states import WORDS
@@ -21,6 +21,7 @@ from jobs.templatetags.formats import count_text
 _TOKEN = re.compile(r'(\w+):("[^"]*"|\S+)')
 
 
+@require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of jobs under the address's filter."""
     if "q" in request.GET:
@@ -62,7 +63,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
 
 def gates(rows: list[dict[str, Any]], snapshot: Snapshot) -> words.Gates:
     """What may keep the rows' queued jobs waiting: from the shared reading, and the caps of their tenants."""
-    queued = sorted({row["tenant_id"] for row in rows if row["status"] == "QUEUED"})
+    queued = [row for row in rows if row["status"] == "QUEUED"]
     running: dict[str, int] = {}
     type_running: dict[str, int] = {}
     for row in snapshot.live:
@@ -75,9 +76,9 @@ def gates(rows: list[dict[str, Any]], snapshot: Snapshot) -> words.Gates:
         handled=snapshot.handled,
         workers=len(snapshot.workers_live),
         running=running,
-        caps=tenant_caps(queued) if queued else {},
+        caps=tenant_caps(sorted({row["tenant_id"] for row in queued})) if queued else {},
         type_running=type_running,
-        type_caps={"DISCOVER": conf().discover_cap},
+        type_caps=type_caps(sorted({row["type"] for row in queued})) if queued else {},
     )
 
 
