@@ -22,11 +22,8 @@ class Failure:
     error: str
     failure_type: str
     fingerprint: str | None = None
-<<<<<<< HEAD
-    sign: Mapping[str, Any] | None = field(default=None, compare=False)
-=======
     lost: bool = False  # its process died with it
->>>>>>> main
+    sign: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -151,14 +148,10 @@ def as_json(ended: Ended) -> dict[str, Any]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-<<<<<<< HEAD
-    found = {"error": failure.error, "failureType": failure.failure_type, "fingerprint": failure.fingerprint}
-    return found | ({"sign": dict(failure.sign)} if failure.sign else {})
-=======
-    return {
+    found = {
         "error": failure.error,
         "failureType": failure.failure_type,
         "fingerprint": failure.fingerprint,
         "lost": failure.lost,
     }
->>>>>>> main
+    return found | ({"sign": dict(failure.sign)} if failure.sign else {})

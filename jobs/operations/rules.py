@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import transaction
 
 from jobs.domain.classification import Evidence, classify, matches, read
 from jobs.domain.errors import InvalidInput, RuleNotFound
@@ -26,9 +26,7 @@ EXAMPLES_EACH = 3
 _PAGE = 500
 
 
-def add(
-    person: Person, *, kind: str, pattern: str, failure_type: str, why: str, position: int = 0, reason: str
-) -> int:
+def add(person: Person, *, kind: str, pattern: str, failure_type: str, why: str, position: int = 0, reason: str) -> int:
     """A new rule, in force within moments. Returns its id. Raises `InvalidInput` that names the field."""
     required(reason)
     rule = written_rule("new", kind=kind, pattern=pattern, failure_type=failure_type, why=why)
@@ -112,7 +110,7 @@ def what_would_change(
     """
     if not 0 < days <= 366:
         raise InvalidInput("days", "it must lie between 0 and 366")
-    others = [one.rule() for one in rules.all_rules() if one.enabled and one.id != instead_of]
+    others = rules.in_force(besides=instead_of)
     trial, judge = Trial(days), _Judge(rule, (rule, *others, *BUILT_IN))
     deadline = time.monotonic() + TRIAL_SECONDS
     for row in _failures(trial, days, limit, deadline):
@@ -130,7 +128,7 @@ class _Judge:
 
     def __init__(self, rule: Rule, all_rules: tuple[Rule, ...]) -> None:
         self._rule, self._all = rule, all_rules
-        self._known: dict[FailureSign, tuple[bool, bool]] = {}
+        self._known: dict[tuple[object, ...], tuple[bool, bool]] = {}
 
     def __call__(self, sign: FailureSign) -> tuple[bool, bool]:
         """Does the rule apply, and would it decide?"""
@@ -169,19 +167,13 @@ def _failures(trial: Trial, days: float, limit: int, deadline: float) -> Iterato
         if time.monotonic() > deadline:
             trial.cut = f"stopped after {TRIAL_SECONDS:.0f} s"
             return
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(f"SET LOCAL statement_timeout = '{STATEMENT_SECONDS}s'")
-                page = rules.failures_since(days, before, min(_PAGE, left), connection)
-        except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) != "57014":  # anything but the statement's timeout
-                raise
+        page = rules.failures_since(days, before, min(_PAGE, left), STATEMENT_SECONDS)
+        if page is None:
             trial.cut = f"a read took longer than {STATEMENT_SECONDS} s"
             return
         yield from page
         left -= len(page)
-        if len(page) < _PAGE:
-            trial.cut = f"the newest {limit:,} failures only" if left <= 0 else None
+        if len(page) < min(_PAGE, left + len(page)):
             return
         before = (page[-1]["at"], page[-1]["id"])
     trial.cut = f"the newest {limit:,} failures only"
@@ -215,6 +207,4 @@ def _row(rule: Rule, position: int, enabled: bool) -> dict[str, Any]:
 
 
 def _row_of(stored: StoredRule) -> dict[str, Any]:
-    return {
-        name: getattr(stored, name) for name in ("kind", "pattern", "failure_type", "why", "position", "enabled")
-    }
+    return {name: getattr(stored, name) for name in ("kind", "pattern", "failure_type", "why", "position", "enabled")}

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 
 import structlog
+from django.db import OperationalError, transaction
+from psycopg import errors
 
 from jobs.domain.errors import InvalidInput
 from jobs.domain.rules import Rule
@@ -49,9 +51,10 @@ def all_rules(using: Connection | None = None) -> list[StoredRule]:
     return [StoredRule(**row) for row in run("list_rules", {"limit": MOST_RULES}, using)]
 
 
-def in_force(using: Connection | None = None) -> tuple[Rule, ...]:
-    """The enabled ones, ready to be asked. A row that is no rule is left out, and logged."""
-    return tuple(rule for stored in all_rules(using) if stored.enabled and (rule := _readable(stored)) is not None)
+def in_force(using: Connection | None = None, besides: int | None = None) -> tuple[Rule, ...]:
+    """The enabled ones, without the one `besides`, ready to be asked. A row that is no rule is left out, and logged."""
+    enabled = (stored for stored in all_rules(using) if stored.enabled and stored.id != besides)
+    return tuple(rule for stored in enabled if (rule := _readable(stored)) is not None)
 
 
 def add(params: Row, using: Connection | None = None) -> int:
@@ -68,10 +71,20 @@ def remove(rule_id: int, using: Connection | None = None) -> bool:
     return bool(run("remove_rule", {"id": rule_id}, using))
 
 
-def failures_since(days: float, before: tuple[datetime, int] | None, limit: int, using: Connection) -> list[dict[str, Any]]:
-    """Judged failures of the last days, newest first; `before` is the `(at, id)` to go on from."""
+def failures_since(
+    days: float, before: tuple[datetime, int] | None, limit: int, within_seconds: int
+) -> list[dict[str, Any]] | None:
+    """Judged failures of the last days, newest first; `before` is the `(at, id)` to go on from. None: it took longer than
+    `within_seconds`."""
     at, id_ = before or (None, None)
-    return run("judged_failures", {"days": days, "before_at": at, "before_id": id_, "limit": limit}, using)
+    try:
+        with transaction.atomic():
+            run("statement_timeout", {"timeout": f"{within_seconds}s"})
+            return run("judged_failures", {"days": days, "before_at": at, "before_id": id_, "limit": limit})
+    except OperationalError as error:
+        if isinstance(error.__cause__, errors.QueryCanceled):
+            return None
+        raise
 
 
 def _readable(stored: StoredRule) -> Rule | None:

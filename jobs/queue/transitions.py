@@ -134,10 +134,11 @@ def track(
     name: str = "",
     submitted_by: str | None = None,
     using: Connection | None = None,
-) -> Run:
-    """A job that its caller does itself: RUNNING at once, inline. Returns the run that ends it."""
+) -> ClaimedJob:
+    """A job that its caller does itself: RUNNING at once, inline. Returns it as if it had just been claimed."""
     _required("type", type)
     _required("tenantId", tenant_id)
+    full_config = _full_config(config, tenant_id, project_id, submitted_by)
     row = run(
         "track",
         {
@@ -146,7 +147,7 @@ def track(
             "tenant_id": tenant_id,
             "project_id": project_id,
             "name": name,
-            "config": _full_config(config, tenant_id, project_id, submitted_by),
+            "config": full_config,
             "submitted_by": submitted_by,
             "worker": worker,
             "actor": worker,
@@ -154,7 +155,17 @@ def track(
         },
         using,
     )[0]
-    return Run(row["id"], worker, row["started_at"])
+    log.info("job.tracked", job=row["id"], type=type, tenant=tenant_id, worker=worker)
+    return ClaimedJob(
+        run=Run(row["id"], worker, row["started_at"]),
+        tenant_id=tenant_id,
+        project_id=project_id,
+        type=type,
+        name=name,
+        config=full_config,
+        checkpoint=None,
+        retry_count=0,
+    )
 
 
 # --- Workers ----------------------------------------------------------------------------------------------------------

@@ -1,11 +1,7 @@
 -- Ends runs. `p_ends` is an array of objects:
 --   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
-<<<<<<< HEAD
---   result (json, kind done), error, failureType, fingerprint, sign, delay (seconds, kind retry), reason, beat (see below)
-=======
---   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below),
+--   result (json, kind done), error, failureType, fingerprint, sign, delay (seconds, kind retry), reason, beat (see below),
 --   lost (its process died: the next run has a process of its own)
->>>>>>> main
 -- A run is ended only by whoever holds it: same worker, same start. With `beat` (the sweep, which holds nothing), only
 -- while its last sign of life is still the one that was judged.
 -- Answers one row for each: the state it was found in, and whether it was changed. A job that was asked to cancel
@@ -36,13 +32,8 @@ BEGIN
                coalesce((e ->> 'lost')::boolean, false) AS lost
           FROM jsonb_array_elements(p_ends) e
     ), target AS MATERIALIZED (
-<<<<<<< HEAD
-        SELECT j.id, j.status::text AS status, j.dlq, j."workerId" AS holder, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
-               e.fingerprint, e.delay,
-=======
-        SELECT j.id, j.status::text AS status, j.dlq, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
-               e.fingerprint, e.delay, e.lost,
->>>>>>> main
+        SELECT j.id, j.status::text AS status, j.dlq, j."workerId" AS holder, e.worker, e.started, e.kind, e.result,
+               e.error, e.failure_type, e.fingerprint, e.delay, e.lost,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
                AND j."startedAt" IS NOT DISTINCT FROM e.started
