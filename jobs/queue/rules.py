@@ -1,5 +1,6 @@
 """The rules that admins added to the built-in ones: the table, and nothing of what they mean."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -80,11 +81,12 @@ def failures_since(
     try:
         with transaction.atomic():
             run("statement_timeout", {"timeout": f"{within_seconds}s"})
-            return run("judged_failures", {"days": days, "before_at": at, "before_id": id_, "limit": limit})
+            rows = run("judged_failures", {"days": days, "before_at": at, "before_id": id_, "limit": limit})
     except OperationalError as error:
         if isinstance(error.__cause__, errors.QueryCanceled):
             return None
         raise
+    return [row | {"sign": json.loads(row["sign"]) if row["sign"] else None} for row in rows]
 
 
 def _readable(stored: StoredRule) -> Rule | None:

@@ -15,6 +15,7 @@ import structlog
 from jobs.queue import fleet, liveness
 from jobs.workers.active import ActiveRuns
 from jobs.workers.link import Backoff, Link, is_outage
+from jobs.workers.lost import say_lost
 from jobs.workers.reports import Reports
 from jobs.workers.rulebook import Rulebook
 
@@ -101,15 +102,4 @@ class Pulse:
             return
         runs = [active.run for active in looked_at]
         statuses = self._link.call(lambda connection: liveness.look(self._worker_id, runs, connection))
-        lost = [active.run.job_id for active in self._active.heed(looked_at, statuses)]
-        if lost:
-            self._say_lost(lost)
-
-    def _say_lost(self, lost: list[str]) -> None:
-        """One line a run, with the worker that lost it and the one that has it."""
-        holders: dict[str, str] = {}
-        try:
-            holders = self._link.call(lambda connection: liveness.holders(lost, connection))
-        finally:
-            for job_id in lost:
-                log.warning("run.lost", job=job_id, worker=self._worker_id, now_with=holders.get(job_id, "unknown"))
+        say_lost(self._link, self._active.heed(looked_at, statuses))

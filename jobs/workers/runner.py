@@ -21,6 +21,7 @@ from jobs.workers.active import ActiveRun
 from jobs.workers.isolated import ProcessDied, run_isolated
 from jobs.workers.judge import judge, judged
 from jobs.workers.link import Link
+from jobs.workers.lost import say_lost
 from jobs.workers.reports import Reports, RunReporter, run_logger
 
 log = structlog.get_logger("jobs.worker")
@@ -53,7 +54,7 @@ class Runner:
         try:
             return run_isolated(active)
         except StopRun as reason:
-            return self._stopped(job, active.stop.reason or reason)
+            return self._stopped(active, active.stop.reason or reason)
         except ProcessDied as death:
             return lost_run(str(death), job.type, job.retry_count, job.lost_count, self.retry_jitter, self.rng)
 
@@ -98,21 +99,21 @@ class Runner:
         """The outcome of a run that raised; None when it is no longer ours."""
         match error:
             case StopRun():
-                return self._stopped(active.job, active.stop.reason or error)
+                return self._stopped(active, active.stop.reason or error)
             case BadConfig():
                 return judged(active.job, str(error), FailureType.LOGICAL, self.retry_jitter, self.rng)
             case _:
                 return self._failed(active, error)
 
-    def _stopped(self, job: ClaimedJob, reason: StopRun) -> Outcome | None:
+    def _stopped(self, active: ActiveRun, reason: StopRun) -> Outcome | None:
         match reason:
             case RunLost():
-                log.info("run.abandoned", job=job.run.job_id, worker=job.run.worker)
+                say_lost(self.link, [active])
                 return None
             case JobCancelled():
                 return Cancelled()
             case RunTooLong():
-                return judged(job, str(reason), FailureType.TRANSIENT, self.retry_jitter, self.rng)
+                return judged(active.job, str(reason), FailureType.TRANSIENT, self.retry_jitter, self.rng)
             case _:
                 return Released("its worker stops")
 
@@ -120,7 +121,7 @@ class Runner:
         """A handler that was told to stop may end in an error of its own: then it stopped, it did not fail."""
         if isinstance(active.stop.reason, (RunLost, WorkerStopping, JobCancelled)):
             log.info("run.stopped_by_error", job=active.run.job_id, error=type(error).__name__)
-            return self._stopped(active.job, active.stop.reason)
+            return self._stopped(active, active.stop.reason)
         return judge(active.job, error, self.retry_jitter, self.rng, self.rules())
 
 

@@ -21,9 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|test|add|change|remove")
         shown = verbs.add_parser("list", help="The rules that admins added, in the order in which they are asked.")
-        shown.add_argument(
-            "--built-in", action="store_true", help="All rules instead, in the order in which they are asked."
-        )
+        shown.add_argument("--built-in", action="store_true", help="All rules instead, in that order.")
         test = verbs.add_parser("test", help="What would this rule have changed? Changes nothing.")
         test.add_argument("--days", type=float, default=TRIAL_DAYS, help=f"how far to look back ({TRIAL_DAYS:g})")
         test.add_argument("--limit", type=int, default=MOST_TRIED, help=f"failures to look at ({MOST_TRIED})")
@@ -115,8 +113,8 @@ def _stored_words(one: StoredRule) -> str:
 
 def _trial_lines(trial: Trial) -> list[str]:
     lines = [
-        f"{trial.looked_at:,} failures of {trial.days:g} days: the rule applies to {trial.matched:,}, decides {trial.decided:,}, "
-        f"changes {trial.changed.total():,}"
+        f"{trial.looked_at:,} failures of {trial.days:g} days: the rule applies to {trial.matched:,}, "
+        f"decides {trial.decided:,}, changes {trial.changed.total():,}"
     ]
     if trial.foreign:
         lines.append(f"{trial.foreign:,} were not judged by rules")
