@@ -10,7 +10,7 @@ from jobs.bench import statements
 from jobs.bench.backlogs import Pause
 from jobs.bench.fill import JOBS, hold, vacuum
 from jobs.bench.handlers import NOOP
-from jobs.bench.notes import Notes
+from jobs.bench.notes import SlotReader, new_notes
 from jobs.bench.report import Cell, Section, ratio
 from jobs.bench.server import Lab
 from jobs.bench.statements import Connection
@@ -65,34 +65,31 @@ def _in_turns(lab: Lab, options: DrainOptions, processes: int) -> tuple[list[Dra
 
 def drain(lab: Lab, jobs: int, processes: int, *, records: bool = True) -> Drained:
     """One drain. `records=False` leaves out history and counters; the wake-up of workers goes with them."""
-    notes = Notes(lab.folder / "notes", jobs)
-    try:
-        with lab.database() as url, psycopg.connect(url, autocommit=True) as connection:
-            params = {"count": jobs, "tenants": TENANTS, "type": NOOP}
-            connection.execute(statements.on_table("fill_noop", JOBS), params)
-            vacuum(connection, [JOBS])
-            hold(connection, [Pause()])
-            if not records:
-                connection.execute('ALTER TABLE "PlatformJob" DISABLE TRIGGER USER')
-            with workers(lab, url, notes, processes) as running:
-                # All begin at once, told by the pause's end.
-                connection.execute("UPDATE queue_pause SET lifted_at = now(), lifted_by = 'bench'")
-                return _until_empty(connection, notes, jobs, running)
-    finally:
-        notes.close()
+    with (
+        new_notes(lab.folder, jobs) as notes,
+        lab.database() as url,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
+        params = {"count": jobs, "tenants": TENANTS, "type": NOOP}
+        connection.execute(statements.on_table("fill_noop", JOBS), params)
+        vacuum(connection, [JOBS])
+        hold(connection, [Pause()])
+        if not records:
+            connection.execute('ALTER TABLE "PlatformJob" DISABLE TRIGGER USER')
+        with workers(lab, url, notes, processes) as running:
+            # All begin at once, told by the pause's end.
+            connection.execute("UPDATE queue_pause SET lifted_at = now(), lifted_by = 'bench'")
+            return _until_empty(connection, notes, jobs, running)
 
 
-def _until_empty(connection: Connection, notes: Notes, jobs: int, running: Sequence[Child]) -> Drained:
+def _until_empty(connection: Connection, notes: SlotReader, jobs: int, running: Sequence[Child]) -> Drained:
     deadline = time.monotonic() + _LONGEST_SECONDS
     while len(notes.all()) < jobs or _drained(connection)[0] < jobs:
         dead = next((child for child in running if child.popen.poll() is not None), None)
         if dead is not None or time.monotonic() > deadline:
             raise JobsError(f"the drain did not end: {(dead or running[0]).last_words()}")
         time.sleep(0.2)
-    starts = notes.all()
-    return Drained(
-        per_s=jobs / _drained(connection)[1], starts_per_s=(len(starts) - 1) / ((max(starts) - min(starts)) / 1e9)
-    )
+    return Drained(per_s=jobs / _drained(connection)[1], starts_per_s=notes.per_second())
 
 
 def _drained(connection: Connection) -> tuple[int, float]:

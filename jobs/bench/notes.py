@@ -8,19 +8,19 @@ import mmap
 import os
 import struct
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 VARIABLE = "DETIQ_BENCH_NOTES"
 _SLOT = struct.Struct("=q")
 
 
-class Notes:
-    """The reader's side."""
+class SlotReader:
+    """Reads the notes that handlers take."""
 
-    def __init__(self, path: Path, slots: int) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.slots = slots
-        path.write_bytes(bytes(_SLOT.size * slots))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
 
@@ -29,11 +29,29 @@ class Notes:
         return int(_SLOT.unpack_from(self._map, slot * _SLOT.size)[0])
 
     def all(self) -> list[int]:
+        """When those that have started did, by slot."""
         return [at for (at,) in _SLOT.iter_unpack(self._map[:]) if at]
+
+    def per_second(self) -> float:
+        """Starts a second, from the first to the last."""
+        starts = self.all()
+        return (len(starts) - 1) / ((max(starts) - min(starts)) / 1e9)
 
     def close(self) -> None:
         self._map.close()
-        self.path.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_notes(folder: Path, slots: int) -> Iterator[SlotReader]:
+    """Empty notes for so many jobs, gone afterwards."""
+    path = folder / f"notes-{time.monotonic_ns()}"
+    path.write_bytes(bytes(_SLOT.size * slots))
+    reader = SlotReader(path)
+    try:
+        yield reader
+    finally:
+        reader.close()
+        path.unlink(missing_ok=True)
 
 
 class NoteTaker:

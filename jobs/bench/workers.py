@@ -13,7 +13,7 @@ from typing import Self
 from django.conf import settings
 
 from detiq_admin.lifeline import PARENT_FD, READY_FD
-from jobs.bench.notes import VARIABLE, Notes
+from jobs.bench.notes import VARIABLE, SlotReader
 from jobs.bench.server import Lab
 from jobs.domain.errors import JobsError
 
@@ -69,7 +69,7 @@ class Child:
 
 
 @contextlib.contextmanager
-def workers(lab: Lab, url: str, notes: Notes, count: int, threads: int = THREADS) -> Iterator[list[Child]]:
+def workers(lab: Lab, url: str, notes: SlotReader, count: int, threads: int = THREADS) -> Iterator[list[Child]]:
     """So many `manage.py worker`, all ready, stopped afterwards."""
     env = lab.environment(
         url, JOB_HANDLER_MODULES="jobs.bench.handlers", JOB_SHUTDOWN_GRACE_SECONDS="5", **{VARIABLE: str(notes.path)}
