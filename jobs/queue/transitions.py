@@ -6,15 +6,18 @@ what it was found in. Times come from the database's clock.
 """
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import structlog
 
 from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
 from jobs.domain.ids import new_id
+from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import (
     ClaimedJob,
     ClaimRequest,
@@ -27,9 +30,10 @@ from jobs.domain.outcomes import (
 )
 from jobs.domain.states import ENDED, state, word
 from jobs.domain.values import json_text
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, Row, copy_in, run, transaction
 
 log = structlog.get_logger("jobs.door")
+_says = logging.getLogger("jobs.door")  # asked first where thousands of lines a second would be made and dropped
 
 # A rival that ends between our insert and our look leaves the key free again: then we insert again.
 _ENQUEUE_TRIES = 5
@@ -80,8 +84,8 @@ def enqueue(
     `config` gets `tenantId`, `projectId` and `submittedBy` too, because Node handlers read them there.
     Raises `InvalidInput` for what cannot be stored, `DuplicateJob` when another active job holds `unique_key`.
     """
-    _required("type", type)
-    _required("tenantId", tenant_id)
+    job = NewJob(type, tenant_id, project_id, config, name, priority, submitted_by, unique_key, delay_seconds)
+    _check(job)
     return _insert(
         {
             "type": type,
@@ -89,7 +93,7 @@ def enqueue(
             "project_id": project_id,
             "name": name,
             "priority": priority,
-            "config": _full_config(config, tenant_id, project_id, submitted_by),
+            "config": json_text(job.full_config()),
             "submitted_by": submitted_by,
             "unique_key": unique_key,
             "origin_id": None,
@@ -100,6 +104,29 @@ def enqueue(
         },
         using,
     )
+
+
+def enqueue_many(
+    jobs: Sequence[NewJob], *, actor: str, reason: str = "", using: psycopg.Connection[Any] | None = None
+) -> list[str]:
+    """Many new jobs, QUEUED, all or none, in the caller's transaction if there is one. Returns their ids, in order.
+
+    Raises `InvalidInput` for what cannot be stored, `DuplicateJob` when another active job holds one of the unique keys.
+    """
+    for job in jobs:
+        _check(job)
+    keys = _distinct_keys(jobs)
+    for _ in range(_ENQUEUE_TRIES):
+        try:
+            ids = _copy(jobs, actor, reason, using)
+        except psycopg.errors.UniqueViolation:
+            for key in keys:
+                if holder := run("unique_key_holder", {"unique_key": key}, using):
+                    raise DuplicateJob(key, holder[0]["id"]) from None
+        else:
+            log.info("job.enqueued_many", jobs=len(ids), first=ids[0] if ids else None, actor=actor)
+            return ids
+    raise DuplicateJob(keys[0], "one that ended just now")
 
 
 def rerun(job_id: str, *, actor: str, reason: str, using: Connection | None = None) -> str:
@@ -136,9 +163,9 @@ def track(
     using: Connection | None = None,
 ) -> ClaimedJob:
     """A job that its caller does itself: RUNNING at once, inline. Returns it as if it had just been claimed."""
-    _required("type", type)
-    _required("tenantId", tenant_id)
-    full_config = _full_config(config, tenant_id, project_id, submitted_by)
+    job = NewJob(type, tenant_id, project_id, config, name, submitted_by=submitted_by)
+    _check(job)
+    config_text = json_text(job.full_config())
     row = run(
         "track",
         {
@@ -147,7 +174,7 @@ def track(
             "tenant_id": tenant_id,
             "project_id": project_id,
             "name": name,
-            "config": full_config,
+            "config": config_text,
             "submitted_by": submitted_by,
             "worker": worker,
             "actor": worker,
@@ -162,7 +189,7 @@ def track(
         project_id=project_id,
         type=type,
         name=name,
-        config=full_config,
+        config=config_text,
         checkpoint=None,
         retry_count=0,
     )
@@ -196,8 +223,9 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
             answer.contended = True
         else:
             answer.jobs.append(_claimed(worker, row))
-    for job in answer.jobs:
-        log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
+    if _says.isEnabledFor(logging.INFO):
+        for job in answer.jobs:
+            log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
     return answer
 
 
@@ -328,6 +356,37 @@ def _insert(params: Row, using: Connection | None) -> str:
     raise DuplicateJob(params["unique_key"], "one that ended just now")
 
 
+def _copy(jobs: Sequence[NewJob], actor: str, reason: str, using: psycopg.Connection[Any] | None) -> list[str]:
+    ids = [new_id() for _ in jobs]
+    with transaction(using):
+        now: datetime = run("says", {"actor": actor, "reason": reason}, using)[0]["now"]
+        copy_in("enqueue_many", (_values(job_id, job, now) for job_id, job in zip(ids, jobs, strict=True)), using)
+    return ids
+
+
+def _values(job_id: str, job: NewJob, now: datetime) -> tuple[Any, ...]:
+    due = None if job.delay_seconds is None else now + timedelta(seconds=job.delay_seconds)
+    return (
+        *(job_id, job.tenant_id, job.project_id, job.type, job.name, job.priority, json_text(job.full_config())),
+        *(job.submitted_by, job.unique_key, due),
+    )
+
+
+def _distinct_keys(jobs: Sequence[NewJob]) -> list[str]:
+    keys = [job.unique_key for job in jobs if job.unique_key is not None]
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise InvalidInput("uniqueKey", f"{key!r} is given twice")
+        seen.add(key)
+    return keys
+
+
+def _check(job: NewJob) -> None:
+    _required("type", job.type)
+    _required("tenantId", job.tenant_id)
+
+
 def _move(
     name: str, job_ids: Sequence[str], actor: str, reason: str, using: Connection | None, **more: Any
 ) -> list[Moved]:
@@ -353,15 +412,6 @@ def _sweep(name: str, limit: int, actor: str, using: Connection | None) -> list[
     return ids
 
 
-def _full_config(
-    config: dict[str, Any] | None, tenant_id: str, project_id: str | None, submitted_by: str | None
-) -> str:
-    full = dict(config or {}) | {"tenantId": tenant_id}
-    full |= {"projectId": project_id} if project_id else {}
-    full |= {"submittedBy": submitted_by} if submitted_by else {}
-    return json_text(full)
-
-
 def _required(field: str, value: str) -> None:
     if not value.strip():
         raise InvalidInput(field, "it is empty")
@@ -381,8 +431,9 @@ def _end_json(ended: Ended) -> str:
 
 def _answer(row: Row) -> EndAnswer:
     answer = EndAnswer(row["job_id"], row["changed"], row["found"], row["now_is"])
-    event = f"job.{(answer.now or '').lower()}" if answer.changed else "job.end_refused"
-    log.info(event, job=answer.job_id, found=answer.found)
+    if _says.isEnabledFor(logging.INFO):
+        event = f"job.{(answer.now or '').lower()}" if answer.changed else "job.end_refused"
+        log.info(event, job=answer.job_id, found=answer.found)
     return answer
 
 
