@@ -46,7 +46,8 @@ def alter_statement(table: Table, existing: Existing) -> str | None:
 def _column(column: Column, found: Found | None, clock: Found | None) -> Iterator[str]:
     name = f'"{column.name}"'
     if found is not None:
-        if column.default and found.default is None and not found.generated:
+        usable = found.is_enum or found.type in column.kind.value
+        if column.default and usable and found.default is None and not found.generated:
             yield f"ALTER COLUMN {name} SET DEFAULT {_default(column, found.type)}"
         return
     type_ = clock.full if column.kind is Kind.TIME and clock else column.kind.made
