@@ -1,6 +1,6 @@
 -- As an older release of the Node program made them: enums without the newer words, columns that came later missing,
--- foreign keys, and the program's own words (ODD, ON_HOLD).
-CREATE TYPE "JobStatus" AS ENUM ('QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED', 'ODD', 'ON_HOLD');
+-- foreign keys, and the program's own words (ODD, ON_HOLD, ARCHIVED).
+CREATE TYPE "JobStatus" AS ENUM ('QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED', 'ODD', 'ON_HOLD', 'ARCHIVED');
 CREATE TYPE "FailureKind" AS ENUM ('TRANSIENT', 'FATAL');
 
 CREATE TABLE "PlatformJob" (

@@ -25,7 +25,8 @@ _PAUSES_SECONDS = (1, 2, 4, 8, 15)
 
 class Command(DjangoMigrate):
     """1. Wait for other migrations of this database, refuse an old server. 2. Django's migrations, as the owner; again
-    after a lock timeout. 3. Functions, what shared tables lack, the cache's and Huey's tables. 4. Grants to the role that serves."""
+    after a lock timeout. 3. Functions, what shared tables lack, the cache's and Huey's tables. 4. Grants
+    to the role that serves."""
 
     help = "Brings the database up to date: tables, functions, and the serving role's rights."
 

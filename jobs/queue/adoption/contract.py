@@ -17,7 +17,7 @@ class Kind(Enum):
     WORD = ("text", "character varying", "")
     TIME = ("timestamp with time zone", "timestamp without time zone")
     JSON = ("jsonb",)
-    WHOLE = ("integer", "bigint")
+    WHOLE = ("integer",)
     NUMBER = ("integer", "bigint", "smallint", "double precision", "real", "numeric")
     FLAG = ("boolean",)
 
@@ -33,7 +33,7 @@ NOW = "now"
 
 @dataclass(frozen=True)
 class Column:
-    """`default` is SQL, or NOW. `filled`: never NULL with us. `emptied`: we write NULL into it. `words` must be in an enum."""
+    """`default`: SQL, or NOW. `filled`: never NULL with us. `emptied`: we write NULL into it. An enum must have `words`."""
 
     name: str
     kind: Kind

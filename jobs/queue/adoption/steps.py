@@ -41,6 +41,7 @@ def adopt_columns(connection: Any) -> list[Finding]:
     with connection.cursor() as cursor:
         there = [(table, existing) for table in TABLES if (existing := look(cursor, table.name)) is not None]
         findings = [finding for table, existing in there for finding in judge(table, existing)]
+        findings += _not_ours(cursor)
         if fatal := [finding for finding in findings if finding.fatal]:
             raise AdoptionRefused(fatal)
         _found.update(table.name for table, _ in there)
@@ -64,16 +65,12 @@ def make_tables(connection: Any) -> None:
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
         cursor.execute(shared)
         if look(cursor, "job_history") is None:
-            taken = [name for name in _own_tables() if look(cursor, name) is not None]
-            if taken:
-                raise AdoptionRefused(
-                    [Finding(name, "a table of this name is there, and it is not ours", fatal=True) for name in taken]
-                )
             cursor.execute(own)
 
 
-def adopt_indexes(connection: Any, large_bytes: int = LARGE_BYTES) -> None:
+def adopt_indexes(connection: Any) -> None:
     """Makes the indexes that are missing; on a large table CONCURRENTLY, which takes longer and blocks nobody."""
+    grown: set[str] = set()
     for name, table, statement in _statements("0001_indexes.sql", r"CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\S+)"):
         with connection.cursor() as cursor:
             existing = look(cursor, table)
@@ -82,11 +79,15 @@ def adopt_indexes(connection: Any, large_bytes: int = LARGE_BYTES) -> None:
                 continue
             if valid is False:  # what a build that was cut off left
                 cursor.execute(f"DROP INDEX {name}")
-            if existing.bytes > large_bytes and existing.kind == "r" and not connection.in_atomic_block:
+            if existing.bytes > LARGE_BYTES and existing.kind == "r" and not connection.in_atomic_block:
                 _concurrently(connection, statement)
             else:
                 cursor.execute(statement)
         _added(f"index {name}", table)
+        grown.add(table)
+    for table in sorted(grown & _found):
+        with connection.cursor() as cursor:  # an index on an expression has no statistics yet
+            cursor.execute(f'ANALYZE "{table}"')
 
 
 def adopt_triggers(connection: Any) -> None:
@@ -152,6 +153,14 @@ def _tables_sql() -> tuple[str, str]:
     """The shared tables, and those of our own."""
     shared, _, own = (SQL / "0001_tables.sql").read_text().partition("-- Tables of our own.")
     return shared, own
+
+
+def _not_ours(cursor: Any) -> list[Finding]:
+    """Tables that have the name of one of ours, before ours were made."""
+    if look(cursor, "job_history") is not None:
+        return []
+    taken = [name for name in _own_tables() if look(cursor, name) is not None]
+    return [Finding(name, "a table of this name is there, and it is not ours", fatal=True) for name in taken]
 
 
 def _own_tables() -> list[str]:
