@@ -345,8 +345,8 @@ BEGIN
                        "currentStep" = NULL,
                        progress = 0
                  WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
-                RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+                RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
                 GET DIAGNOSTICS taken_ = ROW_COUNT;
                 room_ := room_ - taken_;
                 gained_ := gained_ OR taken_ > 0;
@@ -440,8 +440,8 @@ BEGIN
                "currentStep" = NULL,
                progress = 0
          WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
-        RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+        RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
         GET DIAGNOSTICS taken_ = ROW_COUNT;
         room_ := room_ - taken_;
         EXIT WHEN taken_ = 0;
@@ -525,7 +525,7 @@ BEGIN
            "currentStep" = NULL,
            progress = 0
      WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
-    RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
 END
 $$;
