@@ -23,7 +23,7 @@ $$;
 -- `more`: there may be more to do.
 CREATE OR REPLACE FUNCTION detiq_prune_jobs(p_keep interval, p_limit integer)
 RETURNS TABLE (pruned integer, more boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '1s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET timezone = 'UTC' SET lock_timeout = '1s' AS $$
 DECLARE
     before_ CONSTANT timestamptz := clock_timestamp() - greatest(p_keep, interval '1 day');
     limit_ CONSTANT integer := least(p_limit, 1000);
@@ -56,7 +56,7 @@ $$;
 -- or that another program deleted. Jobs that came back, and that are in the trash, keep theirs.
 CREATE OR REPLACE FUNCTION detiq_prune_history(p_keep interval, p_limit integer)
 RETURNS TABLE (pruned integer, more boolean)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '1s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET timezone = 'UTC' SET lock_timeout = '1s' AS $$
 DECLARE
     before_ CONSTANT timestamptz := clock_timestamp() - greatest(p_keep, interval '1 day');
     limit_ CONSTANT integer := least(p_limit, 1000);
