@@ -10,7 +10,7 @@ CREATE TABLE gate_history (
 CREATE INDEX gate_history_key ON gate_history (source, key, id);
 
 -- From here on it is known. `begin` says since when.
-INSERT INTO gate_history (source, key) VALUES ('begin', '');
+INSERT INTO gate_history (id, source, key) OVERRIDING SYSTEM VALUE VALUES (0, 'begin', '');
 INSERT INTO gate_history (source, key, row) SELECT 'queue_pause', id::text, to_jsonb(p) FROM queue_pause p WHERE lifted_at IS NULL;
 INSERT INTO gate_history (source, key, row) SELECT 'tenant_setting', tenant_id, to_jsonb(s) FROM tenant_setting s;
 INSERT INTO gate_history (source, key, row) SELECT 'type_setting', type, to_jsonb(s) FROM type_setting s;
