@@ -70,6 +70,15 @@ def _networks(raw: str) -> tuple[Network, ...]:
     return tuple(ip_network(part, strict=False) for part in _names(raw))
 
 
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        if raw.lower() not in choices:
+            raise ValueError("it is none of them")
+        return raw.lower()
+
+    return parse
+
+
 def _environment(raw: str) -> str:
     if not (raw.isascii() and raw.replace("-", "").isalnum() and len(raw) <= 12):
         raise ValueError("it is no short name")
@@ -89,6 +98,10 @@ SETTINGS: tuple[Setting, ...] = (
        "milliseconds, 50 to 3600000", "How often a worker looks for jobs without being told, and sweeps."),
     _S("JOB_WORKER_CONCURRENCY", "concurrency", "8", _whole(1, 256), "a whole number from 1 to 256",
        "How many jobs one worker process runs at once."),
+    _S("JOB_CLAIM_ORDER", "claim_order", "fair", _one_of("fair", "strict"), "fair or strict",
+       "fair: within a priority tenants take turns; strict: priority, then queuedAt, over all tenants."),
+    _S("JOB_PRIORITY_RELIEF", "priority_relief", "10", _whole(0, 10_000), "a whole number from 0 (never) to 10000",
+       "One claim in so many begins at a lower priority, so that a busy high one cannot starve the rest for ever."),
     _S("CRAWL_CHECKPOINT_INTERVAL", "crawl_checkpoint_interval", "10", _whole(1, 10_000),
        "pages, a whole number from 1 to 10000", "How many pages a crawl fetches between two checkpoints."),
     _S("JOB_RETENTION_DAYS", "retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
@@ -122,6 +135,8 @@ class Conf:
     discover_cap: int
     poll_interval: timedelta
     concurrency: int
+    claim_order: str
+    priority_relief: int
     crawl_checkpoint_interval: int
     retention: timedelta
     retry_jitter: float

@@ -34,7 +34,14 @@ ENTRIES = [
     ("audit", "Audit", "history", "a"),
     ("settings", "Settings", "settings", ""),
 ]
-PARENT = {"job": "jobs", "job_by_id": "jobs", "enqueue": "jobs", "dialog": "jobs", "pause_new": "pauses"}
+PARENT = {
+    "job": "jobs",
+    "job_by_id": "jobs",
+    "enqueue": "jobs",
+    "dialog": "jobs",
+    "pause_new": "pauses",
+    "lift": "pauses",
+}
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:

@@ -44,6 +44,7 @@ urlpatterns = [
     path("operations/", operations.operations, name="operations"),
     path("pauses/", pauses.pauses, name="pauses"),
     path("pauses/new/", pauses.new, name="pause_new"),
+    path("pauses/effect/", pauses.effect, name="pause_effect"),
     path("actions/pause/", pauses.pause, name="pause"),
     path("pauses/lift/", pauses.lift, name="lift"),
     path("actions/resume/", pauses.resume, name="resume"),

@@ -21,6 +21,7 @@ class Failure:
     error: str
     failure_type: str
     fingerprint: str | None = None
+    lost: bool = False  # its process died with it
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class ClaimedJob:
     config: str
     checkpoint: str | None
     retry_count: int
+    lost_count: int = 0  # how often a process died while it ran this job
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ class ClaimRequest:
     tenant_cap: int
     type_caps: dict[str, int]
     after: str = ""
+    relief: float | None = None  # in [0, 1): begin at this share of the priorities present, not at the highest
+    strict: bool = False  # the order of the source: priority, then queuedAt, over all tenants
 
 
 @dataclass
@@ -142,4 +146,9 @@ def as_json(ended: Ended) -> dict[str, Any]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-    return {"error": failure.error, "failureType": failure.failure_type, "fingerprint": failure.fingerprint}
+    return {
+        "error": failure.error,
+        "failureType": failure.failure_type,
+        "fingerprint": failure.fingerprint,
+        "lost": failure.lost,
+    }

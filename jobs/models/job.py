@@ -44,6 +44,7 @@ class Job(models.Model):
     fingerprint = models.TextField(null=True, blank=True)
     origin_id = models.TextField(db_column="originId", null=True, blank=True)
     redrive_count = models.IntegerField(db_column="redriveCount", default=0, db_default=0)
+    lost_count = models.IntegerField(db_column="lostCount", default=0, db_default=0)
 
     class Meta:
         db_table = "PlatformJob"

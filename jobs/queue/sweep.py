@@ -14,7 +14,7 @@ import psycopg
 import structlog
 
 from jobs.domain import actors
-from jobs.domain.failures import DeadLetter, FailureType, decide
+from jobs.domain.failures import DeadLetter, FailureType, decide, delay_seconds
 from jobs.domain.fingerprint import fingerprint
 from jobs.domain.outcomes import Cancelled, DeadLettered, Ended, Failure, RetryLater, Run
 from jobs.domain.states import JobStatus
@@ -116,22 +116,31 @@ class Sweep:
         if row["status"] == JobStatus.CANCEL_REQUESTED:
             return Ended(of, Cancelled("its worker is gone"), beat=row["beat"])
         error = _lost(row)
-        failure = Failure(
-            error, FailureType.INFRASTRUCTURE.value, fingerprint(row["type"], "WorkerLost", "worker lost")
-        )
-        decision = decide(FailureType.INFRASTRUCTURE, row["retry_count"], jitter=self.retry_jitter, rng=self.rng)
-        if isinstance(decision, DeadLetter):
-            deaths = max(row["retry_count"], 0) + 1
-            dead = Failure(
-                f"{error}: the worker died {deaths} times while running this job",
-                failure.failure_type,
-                failure.fingerprint,
-            )
-            return Ended(of, DeadLettered(dead, decision.reason), beat=row["beat"])
-        return Ended(of, RetryLater(failure, decision.delay_seconds), beat=row["beat"])
+        outcome = lost_run(error, row["type"], row["retry_count"], row["lost_count"], self.retry_jitter, self.rng)
+        return Ended(of, outcome, beat=row["beat"])
 
     def _forget_workers(self) -> int:
         return len(run("forget_workers", {"silent_seconds": _DAY_SECONDS, "limit": BATCH}, self.using))
+
+
+def lost_run(
+    error: str, job_type: str, retry_count: int, lost_count: int, jitter: float, rng: random.Random
+) -> RetryLater | DeadLettered:
+    """What becomes of a job whose process died.
+
+    It counts as an attempt. Whether it killed the process or only ran beside what did is not known the first time, so that
+    the first time never ends it; from then on it runs in a process of its own, and what dies there is its own doing.
+    """
+    group = fingerprint(job_type, "WorkerLost", "worker lost")
+    failure = Failure(error, FailureType.INFRASTRUCTURE.value, group, lost=True)
+    decision = decide(FailureType.INFRASTRUCTURE, retry_count, jitter=jitter, rng=rng)
+    if not isinstance(decision, DeadLetter):
+        return RetryLater(failure, decision.delay_seconds)
+    if lost_count == 0:
+        delay = delay_seconds(FailureType.INFRASTRUCTURE, retry_count, jitter=jitter, rng=rng)
+        return RetryLater(failure, delay, "once more, in a process of its own")
+    deaths = f"{error}: the worker died {lost_count + 1} times while running this job"
+    return DeadLettered(Failure(deaths, failure.failure_type, group, lost=True), decision.reason)
 
 
 def _lost(row: Row) -> str:

@@ -175,6 +175,8 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
             "tenant_cap": request.tenant_cap,
             "type_caps": json.dumps(request.type_caps),
             "after": request.after,
+            "relief": request.relief,
+            "strict": request.strict,
         },
         using,
     )
@@ -375,4 +377,5 @@ def _claimed(worker: str, row: Row) -> ClaimedJob:
         config=row["config"],
         checkpoint=row["checkpoint"],
         retry_count=row["retry_count"],
+        lost_count=row["lost_count"],
     )

@@ -17,6 +17,12 @@ def job_link(job_id: str) -> SafeString:
     return format_html('<a class="mono" href="{}" title="{}">{}</a>', job_url(job_id), job_id, shown)
 
 
+@register.filter
+def first_line(text: str | None) -> str:
+    """`{{ change.error|first_line }}`: the line that says what went wrong."""
+    return words.first_line(text)
+
+
 @register.simple_tag
 def change_words(source: str | None, target: str | None) -> str:
     """`{% change_words change.source change.target %}`: `Running → Done`."""

@@ -35,6 +35,8 @@ class ClaimTerms:
     tenant_cap: int
     type_caps: dict[str, int]
     poll_seconds: float
+    strict: bool = False
+    relief: int = 0  # one claim in so many begins at a lower priority
 
 
 @dataclass
@@ -163,7 +165,11 @@ class Dispatcher:
         self._hand_out(turn, slots)
 
     def _call(self, ends: list[Ended], slots: int) -> Turn:
-        request = ClaimRequest(slots, self._terms.types, self._terms.tenant_cap, self._terms.type_caps, self._after)
+        terms = self._terms
+        relief = self._rng.random() if terms.relief and self._rng.random() < 1 / terms.relief else None
+        request = ClaimRequest(
+            slots, terms.types, terms.tenant_cap, terms.type_caps, self._after, relief=relief, strict=terms.strict
+        )
         return self._link.call(lambda connection: transitions.turn(self._worker_id, ends, request, connection))
 
     def _settle(self, ends: list[Ended], answers: list[EndAnswer]) -> None:

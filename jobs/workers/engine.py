@@ -79,6 +79,8 @@ class Engine:
             tenant_cap=self._conf.tenant_cap,
             type_caps={"DISCOVER": self._conf.discover_cap},
             poll_seconds=self._conf.poll_interval.total_seconds(),
+            strict=self._conf.claim_order == "strict",
+            relief=self._conf.priority_relief,
         )
 
     # --- Life --------------------------------------------------------------------------------------------------------

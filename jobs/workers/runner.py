@@ -14,7 +14,9 @@ from jobs.domain.outcomes import Cancelled, ClaimedJob, Completed, Outcome, Rele
 from jobs.domain.values import clean_json
 from jobs.handlers import registry
 from jobs.handlers.context import JobContext
+from jobs.queue.sweep import lost_run
 from jobs.workers.active import ActiveRun
+from jobs.workers.isolated import ProcessDied, run_isolated
 from jobs.workers.judge import judge, judged
 from jobs.workers.link import Link
 from jobs.workers.reports import Reports, RunReporter, run_logger
@@ -39,6 +41,21 @@ class Runner:
 
     def run(self, active: ActiveRun) -> Outcome | None:
         """What the run ended in; None when it is no longer ours, so that nothing may be said of it.
+
+        A job that was lost with its process before gets a process of its own.
+        """
+        if not active.job.lost_count:
+            return self.run_here(active)
+        job = active.job
+        try:
+            return run_isolated(active)
+        except StopRun as reason:
+            return self._stopped(job, active.stop.reason or reason)
+        except ProcessDied as death:
+            return lost_run(str(death), job.type, job.retry_count, job.lost_count, self.retry_jitter, self.rng)
+
+    def run_here(self, active: ActiveRun) -> Outcome | None:
+        """The same, in this process.
 
         Whatever a handler raises is an outcome of its job, never of the worker: `SystemExit` and `MemoryError` too.
         """

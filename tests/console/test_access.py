@@ -1,6 +1,8 @@
 """Who may see and do what, whatever a page shows."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -69,6 +71,14 @@ def test_a_superuser_is_an_admin_and_an_inactive_one_nothing() -> None:
     other = user("admin")
     other.is_active = False
     assert not can(other, "read")
+
+
+def test_pages_write_nothing_but_through_the_door() -> None:
+    for path in (Path(__file__).resolve().parents[2] / "jobs" / "console").rglob("*.py"):
+        found = re.search(
+            r"\b(INSERT INTO|UPDATE \"|DELETE FROM|TRUNCATE)\b|objects\.\w*(create|update|delete)", path.read_text()
+        )
+        assert found is None, (path, found)
 
 
 def test_the_table_names_roles_and_refuses_what_it_does_not_know() -> None:

@@ -122,6 +122,7 @@ def test_a_pause_shows_in_every_tab_without_a_reload(
     other.get_by_role("link", name="Pause…").click()
     dialog = other.locator("#dialog")
     dialog.get_by_label("Type", exact=True).fill("CRAWL")
+    expect(dialog.locator("#pause-effect")).to_contain_text("Holds 3 queued jobs now")
     dialog.get_by_label(re.compile("Reason")).fill("proxies answer 502")
     dialog.get_by_role("button", name="Pause", exact=True).click()
     expect(other.locator(".banner.pause")).to_contain_text("proxies answer 502")

@@ -67,6 +67,11 @@ def test_ready_means_reachable_and_migrated(client: Client, monkeypatch: pytest.
     assert response.status_code == 503 and "jobs.9999_later" in response.json()["reason"]
 
 
+def test_the_process_answers_without_the_database(client: Client, django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(0):  # type: ignore[operator]
+        assert client.get("/healthz").status_code == 200
+
+
 def test_not_ready_comes_within_its_limit(client: Client, settings: object) -> None:
     database = dict(connection.settings_dict) | {"HOST": "127.0.0.1", "PORT": "1"}
     began = time.monotonic()

@@ -55,6 +55,14 @@ def test_the_flag_of_another_program_is_shown_as_such_and_can_be_lifted(operator
     assert SystemConfig.objects.get().value == "false"
 
 
+def test_what_a_pause_would_hold_is_said_before(operator: Client) -> None:
+    JobFactory.create_batch(2, type="CRAWL")
+    JobFactory(running=True, type="CRAWL")
+    said = operator.get("/pauses/effect/", {"type": "CRAWL"}, headers=HTMX).content.decode()
+    assert "Holds 2 queued jobs now; running jobs finish." in said
+    assert operator.get("/pauses/effect/", {"type": "\x00"}).status_code == 200
+
+
 def test_a_pause_already_lifted_is_said(operator: Client) -> None:
     pause = PauseFactory()
     form = {"id": str(pause.pk), "reason": "over"}

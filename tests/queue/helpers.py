@@ -38,10 +38,11 @@ def claim(
     type_caps: dict[str, int] | None = None,
     after: str = "",
     ends: list[Ended] | None = None,
+    relief: float | None = None,
+    strict: bool = False,
 ) -> Turn:
-    request = ClaimRequest(
-        slots, types or TYPES, tenant_cap, type_caps if type_caps is not None else {"DISCOVER": 2}, after
-    )
+    caps = type_caps if type_caps is not None else {"DISCOVER": 2}
+    request = ClaimRequest(slots, types or TYPES, tenant_cap, caps, after, relief=relief, strict=strict)
     return transitions.turn(worker, ends or [], request, conn)
 
 

@@ -311,3 +311,66 @@ def _rows_read(conn: Any) -> int:
             """SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'PlatformJob'"""
         ).fetchone()[0]
     )
+
+
+# --- Fairness over priorities, and the source's order -------------------------------------------------------------------
+def test_a_busy_high_priority_gives_way_now_and_then(conn: Any) -> None:
+    for n in range(4):
+        insert(conn, f"high{n}", priority=9, tenantId=f"h{n}")
+    insert(conn, "mid", priority=5, tenantId="m")
+    insert(conn, "low", priority=-1, tenantId="l")
+    assert claim_one(conn, relief=0.99).run.job_id == "low"
+    assert claim_one(conn, relief=0.6).run.job_id == "mid"
+    assert claim_one(conn, relief=0.0).run.job_id.startswith("high")
+    assert claim_one(conn, relief=0.99).run.job_id.startswith("high"), "it goes round when nothing is below"
+
+
+def test_many_priorities_that_may_not_run_hide_none_that_may(conn: Any) -> None:
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, priority)
+                    SELECT 'p' || n, 'held', 'CRAWL', '{}', n FROM generate_series(1, 200) n""")
+    conn.execute("INSERT INTO tenant_setting (tenant_id, cap, updated_by) VALUES ('held', 0, 'x')")
+    insert(conn, "free", priority=0, tenantId="z")
+    assert claimed(claim(conn, 2)) == ["free"]
+    insert(conn, "free2", priority=0, tenantId="z")
+    assert claimed(claim(conn, 2, relief=0.5)) == ["free2"]
+
+
+def test_strict_order_is_priority_then_age_over_all_tenants(conn: Any) -> None:
+    for n in range(3):
+        insert(conn, f"a{n}", tenantId="a", queuedAt=datetime(2020, 1, 1 + n, tzinfo=UTC))
+    insert(conn, "b0", tenantId="b", queuedAt=datetime(2020, 1, 9, tzinfo=UTC))
+    insert(conn, "urgent", tenantId="b", priority=1)
+    got = [job.run.job_id for _ in range(4) for job in claim(conn, 1, strict=True).jobs]
+    assert got == ["urgent", "a0", "a1", "a2"]
+
+
+def test_strict_order_obeys_caps_and_pauses_too(conn: Any) -> None:
+    for n in range(6):
+        insert(conn, f"a{n}", tenantId="a", queuedAt=datetime(2020, 1, 1 + n, tzinfo=UTC))
+        insert(conn, f"d{n}", tenantId=f"t{n}", type="DISCOVER", queuedAt=datetime(2019, 1, 1 + n, tzinfo=UTC))
+    insert(conn, "b", tenantId="b")
+    assert claimed(claim(conn, 20, strict=True)) == ["a0", "a1", "a2", "a3", "b", "d0", "d1"]
+    insert(conn, "c", tenantId="c")
+    pauses.pause(reason="r", owner="kim", tenant_id="c", using=conn)
+    assert claimed(claim(conn, 20, strict=True)) == []
+
+
+def test_the_tenant_that_is_alone_with_room_gets_all_slots(conn: Any) -> None:
+    for n in range(10):
+        insert(conn, f"a{n}", tenantId="a")
+    insert(conn, "b0", tenantId="b")
+    first = claim(conn, 8, tenant_cap=100)
+    rest = claim(conn, 8 - len(first.jobs), tenant_cap=100)
+    assert len(first.jobs) + len(rest.jobs) == 8
+
+
+def test_a_thousand_full_tenants_hide_none_with_room(conn: Any) -> None:
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, status)
+                    SELECT 'r' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}', 'RUNNING' FROM generate_series(1, 1000) n""")
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
+                    SELECT 'q' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}' FROM generate_series(1, 1000) n""")
+    insert(conn, "free", tenantId="zz")
+    assert claimed(claim(conn, 8, tenant_cap=1)) == ["free"]
+    insert(conn, "free2", tenantId="a")
+    assert claimed(claim(conn, 8, tenant_cap=1, after="t0500")) == ["free2"]
+    assert claim(conn, 8, tenant_cap=1).jobs == []

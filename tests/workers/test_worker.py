@@ -150,6 +150,48 @@ def test_a_job_that_kills_its_worker_ends_in_the_dlq(conn: Any, worker_process: 
     assert "the worker died 4 times while running this job" in job["dlqReason"]
 
 
+def test_the_neighbours_of_a_job_that_kills_its_worker_finish(conn: Any, worker_process: Any) -> None:
+    env = KIT | {"JOB_STALE_TIMEOUT_MINUTES": "0.03"}
+    for n in range(7):
+        insert(conn, f"n{n}", type="STEPS", tenantId=f"t{n}", retryCount=3, config='{"n": 40, "pause": 0.1}')
+    first = worker_process(**env)
+    wait_for(lambda: all(row(conn, f"n{n}")["checkpoint"] for n in range(7)))
+    insert(conn, "killer", type="DIE", tenantId="k")
+    first.wait(10)
+    worker_process(**env)
+    wait_for(lambda: all(status(conn, f"n{n}") == "RETRY_WAIT" for n in range(7)) or None, 10)
+    ids = [f"n{n}" for n in range(7)]
+    assert len(transitions.run_now(ids, **WHO, using=conn)) == 7
+    for attempt in range(2, 5):
+        wait_for(lambda: status(conn, "killer") in ("RETRY_WAIT", "FAILED"), 10)
+        transitions.run_now(["killer"], **WHO, using=conn)
+        wait_for(lambda attempt=attempt: row(conn, "killer")["retryCount"] == attempt or None, 15)
+    for id_ in ids:
+        wait_status(conn, id_, "DONE", 30)
+        assert (row(conn, id_)["retryCount"], row(conn, id_)["lostCount"]) == (4, 0)
+    assert row(conn, "killer")["dlq"] and "the worker died 4 times" in row(conn, "killer")["dlqReason"]
+    assert conn.execute("SELECT count(*) FROM worker").fetchone() == (2,), "the second worker outlived the killer"
+
+
+def test_a_job_in_a_process_of_its_own_reports_is_cancelled_and_ends_like_any_other(
+    conn: Any, worker_process: Any
+) -> None:
+    worker_process(**KIT)
+    insert(conn, "done", type="STEPS", lostCount=1, config='{"n": 5, "pause": 0.05}')
+    insert(conn, "fail", type="FAIL", lostCount=1, tenantId="b")
+    insert(conn, "stop", type="STEPS", lostCount=1, tenantId="c", config='{"n": 1000}')
+    wait_status(conn, "done", "DONE", 15)
+    assert row(conn, "done")["result"] == {"from": 0, "to": 5} and row(conn, "done")["checkpoint"] == {"done": 5}
+    wait_status(conn, "fail", "RETRY_WAIT", 15)
+    assert row(conn, "fail")["failureType"] == "TRANSIENT"
+    wait_for(lambda: row(conn, "stop")["progress"] or row(conn, "stop")["checkpoint"], 15)
+    asked = time.monotonic()
+    transitions.request_cancel(["stop"], **WHO, using=conn)
+    wait_status(conn, "stop", "CANCELLED", 5)
+    assert time.monotonic() - asked < 2.5
+    assert conn.execute("SELECT count(*) FROM job_log WHERE job_id = 'done'").fetchone() == (5,)
+
+
 def test_sigterm_lets_jobs_finish_and_starts_nothing_new(conn: Any, worker_process: Any) -> None:
     worker = worker_process(**KIT, JOB_WORKER_CONCURRENCY="2", JOB_SHUTDOWN_GRACE_SECONDS="10")
     for n in range(2):

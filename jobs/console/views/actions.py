@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console import words
 from jobs.console.forms import ReasonForm, problem
@@ -47,7 +47,7 @@ VERBS: dict[str, Verb] = {
 }
 
 
-@require_GET
+@require_safe
 def dialog(request: HttpRequest, verb: str) -> HttpResponse:
     """What will happen, and the field for the reason."""
     name = verb.replace("-", "_")

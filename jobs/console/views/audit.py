@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console.paging import decode, storable
 from jobs.console.queries import lists
@@ -11,7 +11,7 @@ from jobs.console.queries.db import database_now, limited
 from jobs.console.views.render import show
 
 
-@require_GET
+@require_safe
 def audit(request: HttpRequest) -> HttpResponse:
     """Who did what, newest first."""
     only = {name: value for name in ("actor", "action") if (value := request.GET.get(name, "")[:300])}

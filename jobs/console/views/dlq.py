@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console.filters import JobFilter
 from jobs.console.queries import lists
@@ -15,7 +15,7 @@ from jobs.domain.states import DEAD_LETTERED
 PATH = "/dlq/"
 
 
-@require_GET
+@require_safe
 def dlq(request: HttpRequest) -> HttpResponse:
     """Dead letters under the address's filter, and the groups of all of them."""
     filter_ = JobFilter.parse(request.GET)

@@ -31,6 +31,7 @@ def answer(request: HttpRequest, error: BaseException) -> HttpResponse | None:
     if isinstance(error, JobsError):
         return page(request, status_of(error), sentence(str(error)))
     if isinstance(error, DataError):
+        log.warning("console.value_refused", error=str(error)[:300], path=request.path[:300])
         return page(request, 400, "A value in the address or the form cannot be used; nothing was changed.")
     if isinstance(error, TooSlow):
         return page(request, 503, f"{sentence(str(error))} Narrow what you ask for, or try again.")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console import words
 from jobs.console.queries import lists
@@ -13,7 +13,7 @@ from jobs.console.views.render import show
 SPANS = {"1h": ("1 h", 1), "24h": ("24 h", 24)}
 
 
-@require_GET
+@require_safe
 def failures(request: HttpRequest) -> HttpResponse:
     """What failed in the last hour or day, from the counters."""
     span = request.GET.get("span", "1h")

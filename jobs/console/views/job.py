@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console import words
 from jobs.console.links import job_url
@@ -31,11 +31,13 @@ ACTIONS: dict[str, tuple[str, frozenset[str]]] = {
 }
 
 
+@require_safe
 def job_by_id(request: HttpRequest) -> HttpResponse:
     """A job whose id cannot stand in a path."""
     return job(request, request.GET.get("id", ""))
 
 
+@require_safe
 def job(request: HttpRequest, job_id: str) -> HttpResponse:
     """All about one job. The polled part leaves out values that the page already shows."""
     if not storable(job_id):
@@ -120,7 +122,7 @@ def what_next(row: Row) -> str:
     return "Unknown: another program wrote this status, and no worker here touches it."
 
 
-@require_GET
+@require_safe
 def raw(request: HttpRequest, value: str) -> HttpResponse:
     """A value as it is stored, to download."""
     job_id = request.GET.get("id", "")

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.views.decorators.http import require_safe
 
 from jobs.console import words
 from jobs.console.filters import AGES, TEXTS, JobFilter
@@ -20,6 +21,7 @@ from jobs.templatetags.formats import count_text
 _TOKEN = re.compile(r'(\w+):("[^"]*"|\S+)')
 
 
+@require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
     """One page of jobs under the address's filter."""
     if "q" in request.GET:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 from jobs.console import charts, words
 from jobs.console.queries.db import TooSlow
@@ -11,6 +12,7 @@ from jobs.console.views.render import show
 from jobs.domain.states import WORDS
 
 
+@require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """The answers of now. One reading serves every open overview of this process."""
     try:

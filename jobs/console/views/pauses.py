@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console import words
 from jobs.console.forms import ENDS, PauseForm, ReasonForm, problem
@@ -22,7 +23,7 @@ from jobs.operations import actions
 from jobs.queue.pauses import PauseNotFound
 
 
-@require_GET
+@require_safe
 def pauses(request: HttpRequest) -> HttpResponse:
     """What is in force, and what was."""
     snapshot = shared.get()
@@ -41,7 +42,7 @@ def _rights(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@require_GET
+@require_safe
 def new(request: HttpRequest) -> HttpResponse:
     """The form of a new pause."""
     first = {name: request.GET.get(name, "")[:300] for name in ("type", "tenant", "project")}
@@ -65,6 +66,13 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
         "who_long": who_may("pause_long"),
     }
     return show(request, "console/pause_new.html", context | _rights(request), part="dialog", status=status)
+
+
+@require_safe
+def effect(request: HttpRequest) -> HttpResponse:
+    """What a pause of the scope typed so far would hold."""
+    values = {name: request.GET.get(name, "")[:300] for name in ("type", "tenant", "project", "everything")}
+    return render(request, "console/partials/_pause_effect.html", {"effect": _effect(values)})
 
 
 def form_ends(long: bool) -> list[tuple[str, str]]:
@@ -120,7 +128,7 @@ def _line(raw: str) -> PauseLine:
     raise PauseNotFound("this pause is no longer in force; nothing changed")
 
 
-@require_GET
+@require_safe
 def lift(request: HttpRequest) -> HttpResponse:
     """The dialog that lifts one."""
     shared.changed()

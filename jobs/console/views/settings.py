@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.conf import SETTINGS, conf
 from jobs.console.permissions import TABLE, Role
@@ -14,7 +14,7 @@ from jobs.console.views.render import show
 from jobs.templatetags.formats import duration_text
 
 
-@require_GET
+@require_safe
 def settings(request: HttpRequest) -> HttpResponse:
     """What each setting is, what the database protects, who may do what."""
     values = conf()

@@ -1,7 +1,7 @@
 """Tenants."""
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
 from jobs.console.paging import storable
@@ -11,7 +11,7 @@ from jobs.console.queries.overview import shared
 from jobs.console.views.render import show
 
 
-@require_GET
+@require_safe
 def tenants(request: HttpRequest) -> HttpResponse:
     """The busiest tenants, or those whose name has a text."""
     name = request.GET.get("name", "")[:300]

@@ -1,7 +1,7 @@
 """Workers."""
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from jobs.console.queries import workers as read
 from jobs.console.queries.db import database_now, limited
@@ -9,7 +9,7 @@ from jobs.console.queries.overview import shared
 from jobs.console.views.render import show
 
 
-@require_GET
+@require_safe
 def workers(request: HttpRequest) -> HttpResponse:
     """The registry: who runs, who is silent, who stopped in the last days."""
     live = shared.get().live

@@ -35,7 +35,8 @@ ALTER TABLE "PlatformJob"
     ADD COLUMN IF NOT EXISTS "uniqueKey"    text,
     ADD COLUMN IF NOT EXISTS "fingerprint"  text,
     ADD COLUMN IF NOT EXISTS "originId"     text,
-    ADD COLUMN IF NOT EXISTS "redriveCount" integer NOT NULL DEFAULT 0;
+    ADD COLUMN IF NOT EXISTS "redriveCount" integer NOT NULL DEFAULT 0,
+    ADD COLUMN IF NOT EXISTS "lostCount"    integer NOT NULL DEFAULT 0;
 
 -- Heartbeats and progress rewrite a row in place when its page has room; the vacuum keeps up with a busy queue.
 ALTER TABLE "PlatformJob" SET (

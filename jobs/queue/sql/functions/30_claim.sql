@@ -3,29 +3,18 @@
 --
 -- Order: priority, highest first; within a priority tenants take turns, from the one after `p_after` round to it; a
 -- tenant's jobs by how long they wait. The index `job_claim` has a stream a type, so that jobs of types that are paused,
--- at their cap or unknown to this worker are never read, however many there are.
+-- at their cap or unknown to this worker are never read, however many there are; `job_claim_project` has one a project,
+-- read only while a project is paused.
+--
+-- `p_relief` in [0, 1): this claim begins at that share of the priorities present instead of at the highest, so that a
+-- busy high priority cannot starve the others for ever; NULL: highest first.
 
--- Makes the given rows RUNNING. The caller has locked them and checked every rule.
-CREATE OR REPLACE FUNCTION detiq_begin(p_worker text, p_ids text[])
-RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
-LANGUAGE sql
-SET enable_seqscan = off
-AS $$
-    UPDATE "PlatformJob"
-       SET status = 'RUNNING',
-           "startedAt" = clock_timestamp(),
-           "heartbeatAt" = clock_timestamp(),
-           "workerId" = p_worker,
-           inline = false,
-           "finishedAt" = NULL,
-           "nextRetryAt" = NULL,
-           "currentStep" = NULL,
-           progress = 0
-     WHERE id = ANY (p_ids) AND status = 'QUEUED'
-    RETURNING id, "tenantId", "projectId", type, name, config::text,
-              checkpoint::text, "retryCount", "startedAt"
-$$;
+DROP FUNCTION IF EXISTS detiq_claim(text, integer, text[], integer, jsonb, text);
+DROP FUNCTION IF EXISTS detiq_claim(text, integer, text[], integer, jsonb, text, double precision);
+DROP FUNCTION IF EXISTS detiq_claim_job(text, text, integer, jsonb);
+DROP FUNCTION IF EXISTS detiq_claim_strict(text, integer, text[], integer, jsonb);
+DROP FUNCTION IF EXISTS detiq_begin(text, text[]);
+DROP FUNCTION IF EXISTS detiq_lane_open(text, text, integer);
 
 CREATE OR REPLACE FUNCTION detiq_says(p_actor text, p_reason text, p_reasons jsonb DEFAULT NULL) RETURNS void
 LANGUAGE sql AS $$
@@ -34,25 +23,27 @@ LANGUAGE sql AS $$
            set_config('detiq.reasons', coalesce(p_reasons::text, ''), true)
 $$;
 
--- May this tenant's jobs of this type run, as far as can be seen without a lock? Pauses of projects are looked at row by row.
-CREATE OR REPLACE FUNCTION detiq_lane_open(p_type text, p_tenant text, p_tenant_cap integer) RETURNS boolean
+-- The next lower priority (negated) after `p_level` that has queued jobs of these types.
+CREATE OR REPLACE FUNCTION detiq_next_level(p_types text[], p_level bigint) RETURNS bigint
 LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (SELECT 1
-                         FROM queue_pause
-                        WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp())
-                          AND project_id IS NULL
-                          AND (type IS NULL OR type = p_type)
-                          AND (tenant_id IS NULL OR tenant_id = p_tenant))
-       AND coalesce(detiq_tenant_running(p_tenant) < detiq_tenant_cap(p_tenant, p_tenant_cap), true)
+    SELECT min(h.level)
+      FROM unnest(p_types) AS t (type)
+     CROSS JOIN LATERAL (SELECT (-j.priority)::bigint AS level
+                           FROM "PlatformJob" j
+                          WHERE j.type = t.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                            AND (-j.priority) > p_level
+                          ORDER BY (-j.priority)
+                          LIMIT 1) h
 $$;
 
 -- Claims up to `p_slots` jobs of `p_types` for a worker. A row without an id at the end says that another claimer held
 -- a tenant or a type just then, so that looking again soon may find more.
 CREATE OR REPLACE FUNCTION detiq_claim(
-    p_worker text, p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text
+    p_worker text, p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text,
+    p_relief double precision
 )
 RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_hashjoin = off
@@ -60,34 +51,51 @@ SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    now_     timestamptz;
-    room_    integer := p_slots;
-    taken_   integer;
-    missed_  boolean := false;
-    types_   text[];
-    level_   bigint := -3000000000;
-    low_     text;
-    high_    text;
-    tenants_ text[];
-    held_    text[];
+    now_      timestamptz;
+    room_     integer := p_slots;
+    taken_    integer;
+    missed_   boolean := false;
+    due_      timestamptz;
+    paused_   boolean;   -- is anything paused?
+    projects_ boolean;   -- is a project paused?
+    custom_   boolean;   -- has any tenant a cap of its own?
+    types_    text[];
+    capped_   text[];    -- those of types_ that have a cap
+    level_    bigint;    -- the priority, negated
+    start_    bigint;
+    round_    boolean := false;
+    low_      text;
+    high_     text;
+    full_     jsonb;     -- tenants that have no room, once it pays to know them all
+    tenants_  text[];
+    held_     text[];
     lane_tenants_ text[];
     lane_types_   text[];
-    capped_  text[];
-    ids_     text[];
+    seen_     integer;
+    busy_     text[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
-    IF p_slots < 1 OR detiq_all_paused() THEN
+    IF p_slots < 1 THEN
         RETURN;
     END IF;
-    PERFORM detiq_says(p_worker, NULL);
     now_ := clock_timestamp();
 
+    SELECT count(*) > 0, coalesce(bool_or(project_id IS NOT NULL), false) INTO paused_, projects_
+      FROM queue_pause
+     WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > now_);
+    IF detiq_all_paused() THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('detiq.actor', p_worker, true), set_config('detiq.reason', '', true),
+            set_config('detiq.reasons', '', true);
+
     -- Rows that were queued for later and have become due join the streams.
-    IF EXISTS (SELECT 1 FROM (SELECT "nextRetryAt" AS due
-                                FROM "PlatformJob"
-                               WHERE status = 'QUEUED' AND "nextRetryAt" IS NOT NULL
-                               ORDER BY "nextRetryAt"
-                               LIMIT 1) AS first WHERE first.due <= now_) THEN
+    SELECT "nextRetryAt" INTO due_
+      FROM "PlatformJob"
+     WHERE status = 'QUEUED' AND "nextRetryAt" IS NOT NULL
+     ORDER BY "nextRetryAt"
+     LIMIT 1;
+    IF due_ <= now_ THEN
         UPDATE "PlatformJob"
            SET "nextRetryAt" = NULL
          WHERE id = ANY (ARRAY(SELECT id
@@ -98,129 +106,245 @@ BEGIN
                                   FOR UPDATE SKIP LOCKED));
     END IF;
 
-    -- Types that are paused for everybody or at their cap are left out at once.
-    SELECT array_agg(t.type) INTO types_
-      FROM unnest(p_types) AS t (type)
-     WHERE NOT EXISTS (SELECT 1
-                         FROM queue_pause p
-                        WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_)
-                          AND p.type = t.type AND p.tenant_id IS NULL AND p.project_id IS NULL)
-       AND coalesce(detiq_type_cap(t.type, p_type_caps) > detiq_type_running(t.type), true);
+    -- Types that have nothing queued, are paused for everybody or are at their cap are left out at once.
+    SELECT array_agg(t.type ORDER BY t.type), array_agg(t.type) FILTER (WHERE t.cap IS NOT NULL) INTO types_, capped_
+      FROM (SELECT u.type, detiq_type_cap(u.type, p_type_caps) AS cap
+              FROM unnest(p_types) AS u (type)
+             WHERE (SELECT true FROM "PlatformJob" j
+                     WHERE j.type = u.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                     ORDER BY j.type, (-j.priority)
+                     LIMIT 1)) t
+     WHERE NOT (paused_ AND EXISTS (SELECT 1
+                                      FROM queue_pause p
+                                     WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_)
+                                       AND p.type = t.type AND p.tenant_id IS NULL AND p.project_id IS NULL))
+       AND (t.cap IS NULL OR detiq_type_running(t.type) < t.cap);
+    IF types_ IS NULL THEN
+        RETURN;
+    END IF;
+    custom_ := EXISTS (SELECT 1 FROM tenant_setting);
+
+    -- Where among the priorities to begin: at the highest, or, for relief, at any of the first 64 that are present.
+    IF p_relief IS NOT NULL THEN
+        WITH RECURSIVE step (level, n) AS (
+            SELECT detiq_next_level(types_, -3000000000), 1
+            UNION ALL
+            SELECT detiq_next_level(types_, s.level), s.n + 1 FROM step s WHERE s.level IS NOT NULL AND s.n < 64
+        )
+        SELECT (array_agg(level ORDER BY level))[1 + floor(p_relief * count(*))::integer] INTO start_
+          FROM step
+         WHERE level IS NOT NULL;
+    END IF;
+    level_ := coalesce(start_ - 1, -3000000000);
 
     WHILE room_ > 0 LOOP
-        -- The next priority that has a job of these types.
-        SELECT min(h.level) INTO level_
-          FROM unnest(types_) AS t (type)
-         CROSS JOIN LATERAL (SELECT (-j.priority) AS level
-                               FROM "PlatformJob" j
-                              WHERE j.type = t.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                AND (-j.priority) > level_
-                              ORDER BY (-j.priority)
-                              LIMIT 1) h;
-        EXIT WHEN level_ IS NULL;
-
+        level_ := detiq_next_level(types_, level_);
+        IF level_ IS NULL AND start_ IS NOT NULL AND NOT round_ THEN
+            round_ := true;
+            level_ := -3000000000;
+            CONTINUE;
+        END IF;
+        EXIT WHEN level_ IS NULL OR (round_ AND level_ >= start_);
         low_ := p_after;
         high_ := NULL;
         WHILE room_ > 0 LOOP
-            -- The next tenants in the ring that may start something, each with the types it may start.
-            WITH RECURSIVE lane (type, tenant, open, found) AS (
-                SELECT t.type, h.tenant, o.open, o.open::integer
+            -- The next tenants in the ring that may start something, each with the types it may start. A lane is what
+            -- one tenant has queued of one type. Each lane costs a look at an index; when many tenants are full, it is
+            -- cheaper to know them all beforehand.
+            WITH RECURSIVE lane (type, tenant, open, found, seen) AS (
+                SELECT t.type, h.tenant, false, 0, 0
                   FROM unnest(types_) AS t (type)
+                 CROSS JOIN LATERAL (SELECT low_ AS tenant) h
+                UNION ALL
+                SELECT l.type, h.tenant, o.open, l.found + o.open::integer, l.seen + 1
+                  FROM lane l
                  CROSS JOIN LATERAL (
                        (SELECT j."tenantId" AS tenant
                           FROM "PlatformJob" j
-                         WHERE low_ = '' AND j.type = t.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                           AND (-j.priority) = level_ AND j."tenantId" = ''
+                         WHERE l.seen = 0 AND l.tenant = '' AND j.type = l.type AND j.status = 'QUEUED'
+                           AND j."nextRetryAt" IS NULL AND (-j.priority) = level_ AND j."tenantId" = ''
                          LIMIT 1)
                        UNION ALL
                        (SELECT j."tenantId"
                           FROM "PlatformJob" j
-                         WHERE j.type = t.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                           AND (-j.priority) = level_ AND j."tenantId" > low_
+                         WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                           AND (-j.priority) = level_ AND j."tenantId" > l.tenant
                          ORDER BY j."tenantId"
                          LIMIT 1)
                        LIMIT 1) h
-                 CROSS JOIN LATERAL (SELECT detiq_lane_open(t.type, h.tenant, p_tenant_cap) AS open) o
-                 WHERE high_ IS NULL OR h.tenant <= high_
-                UNION ALL
-                SELECT l.type, h.tenant, o.open, l.found + o.open::integer
-                  FROM lane l
-                 CROSS JOIN LATERAL (SELECT j."tenantId" AS tenant
-                                       FROM "PlatformJob" j
-                                      WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                        AND (-j.priority) = level_ AND j."tenantId" > l.tenant
-                                      ORDER BY j."tenantId"
-                                      LIMIT 1) h
-                 CROSS JOIN LATERAL (SELECT detiq_lane_open(l.type, h.tenant, p_tenant_cap) AS open) o
-                 WHERE l.found < room_ AND (high_ IS NULL OR h.tenant <= high_)
-            ), turn AS (
+                 CROSS JOIN LATERAL (
+                       SELECT CASE WHEN full_ IS NOT NULL THEN NOT full_ ? h.tenant
+                                   ELSE (SELECT count(*)
+                                           FROM "PlatformJob" r
+                                          WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                            AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))
+                                        < CASE WHEN custom_
+                                               THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                               ELSE p_tenant_cap END
+                              END
+                              AND NOT (paused_ AND EXISTS (
+                                  SELECT 1
+                                    FROM queue_pause p
+                                   WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_)
+                                     AND p.project_id IS NULL
+                                     AND (p.type IS NULL OR p.type = l.type)
+                                     AND (p.tenant_id IS NULL OR p.tenant_id = h.tenant))) AS open) o
+                 WHERE l.found < room_ AND (full_ IS NOT NULL OR l.seen < room_ + 24)
+                   AND (high_ IS NULL OR h.tenant <= high_)
+            ), turn AS MATERIALIZED (
                 SELECT DISTINCT tenant FROM lane WHERE open ORDER BY tenant LIMIT room_
             )
-            SELECT array_agg(l.tenant), array_agg(l.type), (SELECT array_agg(tenant ORDER BY tenant) FROM turn)
-              INTO lane_tenants_, lane_types_, tenants_
-              FROM lane l
-             WHERE l.open AND l.tenant IN (SELECT tenant FROM turn);
+            SELECT array_agg(l.tenant) FILTER (WHERE l.open AND l.tenant IN (SELECT tenant FROM turn)),
+                   array_agg(l.type) FILTER (WHERE l.open AND l.tenant IN (SELECT tenant FROM turn)),
+                   (SELECT array_agg(tenant ORDER BY tenant) FROM turn),
+                   max(l.seen)
+              INTO lane_tenants_, lane_types_, tenants_, seen_
+              FROM lane l;
+
+            IF full_ IS NULL AND seen_ >= room_ + 24 AND coalesce(cardinality(tenants_), 0) < room_ THEN
+                -- Many lanes and few that are open: learn who is full, then look again from here.
+                SELECT coalesce(jsonb_object_agg(c.tenant, 1), '{}') INTO full_
+                  FROM (SELECT r."tenantId" AS tenant, count(*) AS running
+                          FROM "PlatformJob" r
+                         WHERE NOT r.inline AND r.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                         GROUP BY 1) c
+                 WHERE c.running >= CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(c.tenant, p_tenant_cap), 2147483647)
+                                         ELSE p_tenant_cap END;
+                IF custom_ OR p_tenant_cap = 0 THEN
+                    full_ := full_ || coalesce((SELECT jsonb_object_agg(s.tenant_id, 1)
+                                                  FROM tenant_setting s
+                                                 WHERE detiq_tenant_cap(s.tenant_id, p_tenant_cap) = 0), '{}');
+                END IF;
+                CONTINUE;
+            END IF;
 
             IF tenants_ IS NOT NULL THEN
                 -- One claimer a tenant and a capped type at a time; whoever comes second goes on to the next.
                 SELECT array_agg(t.tenant ORDER BY t.place) INTO held_
                   FROM unnest(tenants_) WITH ORDINALITY AS t (tenant, place)
-                 WHERE detiq_tenant_cap(t.tenant, p_tenant_cap) IS NULL
+                 WHERE (custom_ AND detiq_tenant_cap(t.tenant, p_tenant_cap) IS NULL)
                     OR pg_try_advisory_xact_lock(hashtextextended('detiq.tenant:' || t.tenant, 0));
-                SELECT array_agg(t.type) INTO capped_
-                  FROM (SELECT DISTINCT type FROM unnest(lane_types_) AS l (type)) t
-                 WHERE detiq_type_cap(t.type, p_type_caps) IS NOT NULL
-                   AND NOT pg_try_advisory_xact_lock(hashtextextended('detiq.type:' || t.type, 0));
-                missed_ := missed_ OR cardinality(tenants_) > coalesce(cardinality(held_), 0) OR capped_ IS NOT NULL;
+                busy_ := NULL;
+                IF capped_ IS NOT NULL THEN
+                    SELECT array_agg(t.type) INTO busy_
+                      FROM (SELECT DISTINCT type FROM unnest(lane_types_) AS l (type) WHERE l.type = ANY (capped_)) t
+                     WHERE NOT pg_try_advisory_xact_lock(hashtextextended('detiq.type:' || t.type, 0));
+                END IF;
+                missed_ := missed_ OR cardinality(tenants_) > coalesce(cardinality(held_), 0) OR busy_ IS NOT NULL;
+            ELSE
+                held_ := NULL;
+            END IF;
 
-                -- With the locks held, count again and pick. Rows that somebody else has locked are passed over.
-                WITH lane AS MATERIALIZED (
-                    SELECT h.tenant, h.place, l.type,
-                           least(coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap) - detiq_tenant_running(h.tenant), room_),
-                                 room_) AS tenant_room,
-                           least(coalesce(detiq_type_cap(l.type, p_type_caps) - detiq_type_running(l.type), room_),
-                                 room_) AS type_room
+            IF held_ IS NOT NULL THEN
+                -- With the locks held, count again, pick, and make them run. Rows that somebody else has locked are
+                -- passed over. Round by round: each tenant's first, then each tenant's second.
+                RETURN QUERY
+                WITH tenant AS MATERIALIZED (
+                    SELECT h.tenant, h.place,
+                           least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                             ELSE p_tenant_cap END
+                                        - (SELECT count(*)
+                                             FROM "PlatformJob" r
+                                            WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                              AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
                       FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
-                      JOIN unnest(lane_tenants_, lane_types_) AS l (tenant, type) ON l.tenant = h.tenant
-                     WHERE l.type <> ALL (coalesce(capped_, '{}'))
+                ), type AS MATERIALIZED (
+                    SELECT t.type,
+                           CASE WHEN t.type = ANY (capped_)
+                                THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
+                                ELSE room_ END AS room
+                      FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
+                     WHERE t.type <> ALL (coalesce(busy_, '{}'))
                 ), share AS (
-                    SELECT greatest(1, ceil(room_::numeric / greatest(cardinality(held_), 1)))::bigint AS share
+                    SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
                 ), picked AS MATERIALIZED (
-                    SELECT l.tenant, l.place, l.type, l.tenant_room, l.type_room, r.id, r.since
-                      FROM lane l
+                    SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
+                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                      JOIN tenant n ON n.tenant = l.tenant
+                      JOIN type t ON t.type = l.type
                      CROSS JOIN share s
+                     CROSS JOIN LATERAL (
+                           SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
+                             FROM "PlatformJob" j
+                            WHERE NOT projects_
+                              AND j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                              AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                            ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                            LIMIT greatest(0, least(n.room, t.room, s.share))
+                              FOR UPDATE SKIP LOCKED) r
+                     WHERE NOT projects_
+                    UNION ALL
+                    -- While a project is paused: its tenant's other projects one by one, never the paused one's rows.
+                    SELECT n.tenant, n.place, t.type, n.room, t.room, r.id, r.since
+                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                      JOIN tenant n ON n.tenant = l.tenant
+                      JOIN type t ON t.type = l.type
+                     CROSS JOIN share s
+                     CROSS JOIN LATERAL (
+                           WITH RECURSIVE project (id, n) AS (
+                               (SELECT coalesce(j."projectId", ''), 1
+                                  FROM "PlatformJob" j
+                                 WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                   AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                                 ORDER BY coalesce(j."projectId", '')
+                                 LIMIT 1)
+                               UNION ALL
+                               SELECT k.id, p.n + 1
+                                 FROM project p
+                                CROSS JOIN LATERAL (SELECT coalesce(j."projectId", '') AS id
+                                                      FROM "PlatformJob" j
+                                                     WHERE j.type = l.type AND j.status = 'QUEUED'
+                                                       AND j."nextRetryAt" IS NULL AND (-j.priority) = level_
+                                                       AND j."tenantId" = l.tenant
+                                                       AND coalesce(j."projectId", '') > p.id
+                                                     ORDER BY coalesce(j."projectId", '')
+                                                     LIMIT 1) k
+                           )
+                           SELECT p.id
+                             FROM project p
+                            WHERE NOT EXISTS (SELECT 1
+                                                FROM queue_pause q
+                                               WHERE q.lifted_at IS NULL AND (q.ends_at IS NULL OR q.ends_at > now_)
+                                                 AND q.project_id = nullif(p.id, '')
+                                                 AND (q.type IS NULL OR q.type = l.type)
+                                                 AND (q.tenant_id IS NULL OR q.tenant_id = l.tenant))) f
                      CROSS JOIN LATERAL (
                            SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
                              FROM "PlatformJob" j
                             WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
                               AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                              AND NOT (j."projectId" IS NOT NULL AND detiq_paused(j.type, j."tenantId", j."projectId"))
+                              AND coalesce(j."projectId", '') = f.id
                             ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
-                            LIMIT greatest(0, least(l.tenant_room, l.type_room, s.share))
+                            LIMIT greatest(0, least(n.room, t.room, s.share))
                               FOR UPDATE SKIP LOCKED) r
+                     WHERE projects_
                 ), ordered AS (
                     SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
                 ), numbered AS (
                     SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
                       FROM ordered o
                      WHERE o.turn <= o.tenant_room
+                ), chosen AS MATERIALIZED (
+                    SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
                 )
-                SELECT array_agg(c.id ORDER BY c.turn, c.place) INTO ids_
-                  FROM (SELECT n.id, n.turn, n.place
-                          FROM numbered n
-                         WHERE n.of_type <= n.type_room
-                         ORDER BY n.turn, n.place
-                         LIMIT room_) c;
-
-                IF ids_ IS NOT NULL THEN
-                    RETURN QUERY SELECT * FROM detiq_begin(p_worker, ids_);
-                    GET DIAGNOSTICS taken_ = ROW_COUNT;
-                    room_ := room_ - taken_;
-                END IF;
+                UPDATE "PlatformJob" j
+                   SET status = 'RUNNING',
+                       "startedAt" = clock_timestamp(),
+                       "heartbeatAt" = clock_timestamp(),
+                       "workerId" = p_worker,
+                       inline = false,
+                       "finishedAt" = NULL,
+                       "nextRetryAt" = NULL,
+                       "currentStep" = NULL,
+                       progress = 0
+                 WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
+                RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
+                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+                GET DIAGNOSTICS taken_ = ROW_COUNT;
+                room_ := room_ - taken_;
             END IF;
 
-            -- Round the ring: on to its end, then from its start to where this turn began. A tenant that was alone in
-            -- its batch is asked again until it gives nothing more.
+            -- Round the ring: on to its end, then from its start to where this turn began.
             IF tenants_ IS NULL OR cardinality(tenants_) < room_ THEN
                 EXIT WHEN high_ IS NOT NULL OR p_after = '';
                 low_ := '';
@@ -233,9 +357,98 @@ BEGIN
 
     IF missed_ AND room_ > 0 THEN
         RETURN QUERY SELECT NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
-                            NULL::integer, NULL::timestamptz;
+                            NULL::integer, NULL::integer, NULL::timestamptz;
     END IF;
 END
+$$;
+
+-- The source's order: priority, then `queuedAt`, then id, over all tenants; no turns. Pauses and caps hold as exactly. One
+-- lock for all claimers, since an order over everything allows no two at once; the head of the queue is read row by row,
+-- so that a backlog at its cap costs what it cost the source.
+CREATE OR REPLACE FUNCTION detiq_claim_strict(
+    p_worker text, p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb
+)
+RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    room_    integer := p_slots;
+    taken_   integer;
+    tenants_ text[];
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
+    IF p_slots < 1 OR detiq_all_paused() THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('detiq.strict', 0));
+    PERFORM detiq_says(p_worker, NULL);
+    WHILE room_ > 0 LOOP
+        SELECT array_agg(DISTINCT c.tenant ORDER BY c.tenant) INTO tenants_
+          FROM (SELECT tenant FROM detiq_strict_head(p_types, p_tenant_cap, p_type_caps, room_)) c;
+        EXIT WHEN tenants_ IS NULL;
+        -- Tenants before types, each in order: as `detiq_claim_job`, so that nobody waits in a circle.
+        PERFORM pg_advisory_xact_lock(hashtextextended('detiq.tenant:' || t.tenant, 0))
+           FROM unnest(tenants_) AS t (tenant);
+        PERFORM pg_advisory_xact_lock(hashtextextended('detiq.type:' || t.type, 0))
+           FROM (SELECT u.type FROM unnest(p_types) AS u (type)
+                  WHERE detiq_type_cap(u.type, p_type_caps) IS NOT NULL ORDER BY u.type) t;
+        RETURN QUERY
+        WITH head AS MATERIALIZED (
+            SELECT h.* FROM detiq_strict_head(p_types, p_tenant_cap, p_type_caps, room_) h
+             WHERE h.tenant = ANY (tenants_)
+        ), chosen AS MATERIALIZED (
+            SELECT j.id
+              FROM "PlatformJob" j
+             WHERE j.id = ANY (ARRAY(SELECT h.id FROM head h)) AND j.status = 'QUEUED'
+               FOR UPDATE SKIP LOCKED
+        )
+        UPDATE "PlatformJob" j
+           SET status = 'RUNNING',
+               "startedAt" = clock_timestamp(),
+               "heartbeatAt" = clock_timestamp(),
+               "workerId" = p_worker,
+               inline = false,
+               "finishedAt" = NULL,
+               "nextRetryAt" = NULL,
+               "currentStep" = NULL,
+               progress = 0
+         WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
+        RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
+                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+        GET DIAGNOSTICS taken_ = ROW_COUNT;
+        room_ := room_ - taken_;
+        EXIT WHEN taken_ = 0;
+    END LOOP;
+END
+$$;
+
+-- The first `p_limit` jobs in the source's order that may run, no more of a tenant or type than it has room for.
+CREATE OR REPLACE FUNCTION detiq_strict_head(p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_limit integer)
+RETURNS TABLE (id text, tenant text)
+LANGUAGE sql STABLE AS $$
+    WITH head AS (
+        SELECT j.id, j."tenantId" AS tenant, j.type, j.priority, j."queuedAt"
+          FROM "PlatformJob" j
+         WHERE j.status = 'QUEUED' AND (j."nextRetryAt" IS NULL OR j."nextRetryAt" <= clock_timestamp())
+           AND j.type = ANY (p_types)
+           AND NOT detiq_paused(j.type, j."tenantId", j."projectId")
+           AND coalesce(detiq_tenant_running(j."tenantId") < detiq_tenant_cap(j."tenantId", p_tenant_cap), true)
+           AND coalesce(detiq_type_running(j.type) < detiq_type_cap(j.type, p_type_caps), true)
+         ORDER BY (-j.priority), j."queuedAt", j.id
+         LIMIT p_limit
+    ), ranked AS (
+        SELECT h.*,
+               row_number() OVER (PARTITION BY h.tenant ORDER BY (-h.priority), h."queuedAt", h.id) AS of_tenant,
+               row_number() OVER (PARTITION BY h.type ORDER BY (-h.priority), h."queuedAt", h.id) AS of_type
+          FROM head h
+    )
+    SELECT r.id, r.tenant
+      FROM ranked r
+     WHERE r.of_tenant <= coalesce(detiq_tenant_cap(r.tenant, p_tenant_cap) - detiq_tenant_running(r.tenant), r.of_tenant)
+       AND r.of_type <= coalesce(detiq_type_cap(r.type, p_type_caps) - detiq_type_running(r.type), r.of_type)
 $$;
 
 -- Claims one given job under the same rules. No row: it may not run now.
@@ -243,14 +456,13 @@ CREATE OR REPLACE FUNCTION detiq_claim_job(
     p_worker text, p_job text, p_tenant_cap integer, p_type_caps jsonb
 )
 RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
     job_ record;
-    ids_ text[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
     SELECT type, "tenantId" AS tenant INTO job_ FROM "PlatformJob" WHERE id = p_job;
@@ -264,18 +476,30 @@ BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('detiq.type:' || job_.type, 0));
     END IF;
 
-    SELECT array_agg(c.id) INTO ids_
-      FROM (SELECT j.id
-              FROM "PlatformJob" j
-             WHERE j.id = p_job AND j.status = 'QUEUED'
-               AND (j."nextRetryAt" IS NULL OR j."nextRetryAt" <= clock_timestamp())
-               AND j.type = job_.type AND j."tenantId" = job_.tenant
-               AND NOT detiq_paused(j.type, j."tenantId", j."projectId")
-               AND coalesce(detiq_tenant_running(j."tenantId") < detiq_tenant_cap(j."tenantId", p_tenant_cap), true)
-               AND coalesce(detiq_type_running(j.type) < detiq_type_cap(j.type, p_type_caps), true)
-               FOR UPDATE SKIP LOCKED) c;
-    IF ids_ IS NOT NULL THEN
-        RETURN QUERY SELECT * FROM detiq_begin(p_worker, ids_);
-    END IF;
+    RETURN QUERY
+    WITH chosen AS MATERIALIZED (
+        SELECT j.id
+          FROM "PlatformJob" j
+         WHERE j.id = p_job AND j.status = 'QUEUED'
+           AND (j."nextRetryAt" IS NULL OR j."nextRetryAt" <= clock_timestamp())
+           AND j.type = job_.type AND j."tenantId" = job_.tenant
+           AND NOT detiq_paused(j.type, j."tenantId", j."projectId")
+           AND coalesce(detiq_tenant_running(j."tenantId") < detiq_tenant_cap(j."tenantId", p_tenant_cap), true)
+           AND coalesce(detiq_type_running(j.type) < detiq_type_cap(j.type, p_type_caps), true)
+           FOR UPDATE SKIP LOCKED
+    )
+    UPDATE "PlatformJob" j
+       SET status = 'RUNNING',
+           "startedAt" = clock_timestamp(),
+           "heartbeatAt" = clock_timestamp(),
+           "workerId" = p_worker,
+           inline = false,
+           "finishedAt" = NULL,
+           "nextRetryAt" = NULL,
+           "currentStep" = NULL,
+           progress = 0
+     WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
+    RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
+              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
 END
 $$;

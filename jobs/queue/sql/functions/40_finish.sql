@@ -1,6 +1,7 @@
 -- Ends runs. `p_ends` is an array of objects:
 --   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
---   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below)
+--   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below),
+--   lost (its process died: the next run has a process of its own)
 -- A run is ended only by whoever holds it: same worker, same start. With `beat` (the sweep, which holds nothing), only
 -- while its last sign of life is still the one that was judged.
 -- Answers one row for each: the state it was found in, and whether it was changed. A job that was asked to cancel
@@ -23,11 +24,12 @@ BEGIN
         SELECT e ->> 'id' AS id, e ->> 'worker' AS worker, (e ->> 'started')::timestamptz AS started,
                e ->> 'kind' AS kind, e -> 'result' AS result, e ->> 'error' AS error,
                e ->> 'failureType' AS failure_type, e ->> 'fingerprint' AS fingerprint,
-               (e ->> 'delay')::double precision AS delay, (e ->> 'beat')::timestamptz AS beat
+               (e ->> 'delay')::double precision AS delay, (e ->> 'beat')::timestamptz AS beat,
+               coalesce((e ->> 'lost')::boolean, false) AS lost
           FROM jsonb_array_elements(p_ends) e
     ), target AS MATERIALIZED (
         SELECT j.id, j.status::text AS status, j.dlq, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
-               e.fingerprint, e.delay,
+               e.fingerprint, e.delay, e.lost,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
                AND j."startedAt" IS NOT DISTINCT FROM e.started
@@ -72,6 +74,9 @@ BEGIN
                                   ELSE j.fingerprint END,
                "retryCount" = CASE WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN least(greatest(j."retryCount", 0)::bigint + 1, 2147483647)
                                    ELSE j."retryCount" END,
+               "lostCount" = CASE WHEN d.next = 'DONE' THEN 0
+                                  WHEN d.lost AND d.next IN ('RETRY_WAIT', 'FAILED') THEN j."lostCount" + 1
+                                  ELSE j."lostCount" END,
                "nextRetryAt" = CASE WHEN d.next = 'RETRY_WAIT'
                                     THEN clock_timestamp() + make_interval(secs => d.delay) END,
                dlq = CASE WHEN d.next = 'FAILED' THEN true ELSE j.dlq END,
@@ -91,28 +96,38 @@ BEGIN
 END
 $$;
 
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text);
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision);
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision, boolean);
+
 -- One turn of a worker: what ended and what may start now, in one statement and one commit.
 CREATE OR REPLACE FUNCTION detiq_turn(
     p_worker text, p_ends jsonb,
-    p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text
+    p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text,
+    p_relief double precision, p_strict boolean
 )
 RETURNS TABLE (ended boolean, job_id text, changed boolean, found text, now_is text,
                tenant_id text, project_id text, job_type text, job_name text, config text,
-               checkpoint text, retry_count integer, started_at timestamptz)
+               checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
     IF jsonb_array_length(p_ends) > 0 THEN
         RETURN QUERY
         SELECT true, f.job_id, f.changed, f.found, f.now_is, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
-               NULL::text, NULL::integer, NULL::timestamptz
+               NULL::text, NULL::integer, NULL::integer, NULL::timestamptz
           FROM detiq_finish(p_worker, p_ends) f;
     END IF;
-    IF p_slots > 0 THEN
+    IF p_slots > 0 AND p_strict THEN
         RETURN QUERY
         SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
-               c.config, c.checkpoint, c.retry_count, c.started_at
-          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after) c;
+               c.config, c.checkpoint, c.retry_count, c.lost_count, c.started_at
+          FROM detiq_claim_strict(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps) c;
+    ELSIF p_slots > 0 THEN
+        RETURN QUERY
+        SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
+               c.config, c.checkpoint, c.retry_count, c.lost_count, c.started_at
+          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after, p_relief) c;
     END IF;
 END
 $$;
