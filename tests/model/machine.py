@@ -219,17 +219,24 @@ class QueueMachine(RuleBasedStateMachine):
 
     # --- Claims -------------------------------------------------------------------------------------------------------
 
-    def _request(self, worker: str, slots: int, types: list[str], cap: int, after: str) -> tuple[ClaimRequest, Request]:
-        return ClaimRequest(slots, types, cap, DEFAULTS, after), Request(worker, slots, types, cap, DEFAULTS, after)
+    def _request(
+        self, worker: str, slots: int, types: list[str], after: str, relief: float | None = None, strict: bool = False
+    ) -> tuple[ClaimRequest, Request]:
+        how = {"relief": relief, "strict": strict}
+        return ClaimRequest(slots, types, 4, DEFAULTS, after, **how), Request(
+            worker, slots, types, 4, DEFAULTS, after, **how
+        )
 
     @rule(
         worker=WORKERS,
         slots=st.sampled_from([1, 1, 2, 3, 8]),
         types=st.sampled_from([["CRAWL", "DISCOVER", "OTHER"], ["CRAWL", "DISCOVER", "OTHER"], ["CRAWL"], ["DISCOVER", "OTHER"]]),
         after=st.sampled_from(["", "a", "b", "c", "bb"]),
+        relief=st.sampled_from([None, None, None, 0.0, 0.4, 0.99]),
+        strict=st.sampled_from([False, False, False, True]),
     )  # fmt: skip
-    def claim(self, worker: str, slots: int, types: list[str], after: str) -> None:
-        real, ask = self._request(worker, slots, types, 4, after)
+    def claim(self, worker: str, slots: int, types: list[str], after: str, relief: float | None, strict: bool) -> None:
+        real, ask = self._request(worker, slots, types, after, relief, strict)
         turn = self.do(lambda: transitions.turn(worker, [], real, self.conn))
         assert not turn.contended
         expected = self.model.claim(ask, self.moments.before)
@@ -238,7 +245,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKERS, number=PICK)
     def claim_job(self, worker: str, number: int) -> None:
-        real, ask = self._request(worker, 1, ["CRAWL"], 4, "")
+        real, ask = self._request(worker, 1, ["CRAWL"], "")
         id = self.any_id(number, "QUEUED")
         job = self.do(lambda: transitions.claim_job(id, worker, real, self.conn))
         assert (job is not None) == self.model.claim_job(id, ask, self.moments.before)
@@ -341,7 +348,7 @@ class QueueMachine(RuleBasedStateMachine):
         """One turn: an end and a claim in one commit; the end's room is there for the claim."""
         run = self._run(number)
         worker = run.worker or "w1"
-        real, ask = self._request(worker, slots, ["CRAWL", "DISCOVER", "OTHER"], 4, after)
+        real, ask = self._request(worker, slots, ["CRAWL", "DISCOVER", "OTHER"], after)
         turn = self.do(lambda: transitions.turn(worker, [Ended(run, Completed("1"))], real, self.conn))
         assert turn.ends[0].changed == self.model.finish(_held(run), "done", worker, result=1)
         assert sorted(j.run.job_id for j in turn.jobs) == sorted(self.model.claim(ask, self.moments.before))

@@ -85,6 +85,7 @@ class Job:
     fingerprint: Any = None
     origin_id: str | None = None
     redrive_count: int = 0
+    lost_count: int = 0
 
     @property
     def since(self) -> Any:
@@ -166,6 +167,8 @@ class Request:
     tenant_cap: int
     type_caps: dict[str, int]
     after: str = ""
+    relief: float | None = None
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -228,44 +231,61 @@ class Queue:
     def may_run(self, job: Job, request: Request, now: datetime) -> bool:
         return (
             job.status == "QUEUED"
-            and (job.next_retry_at is None or job.next_retry_at <= now)
+            and is_due(job, now)
             and not self.all_paused(now)
             and not any(pause.in_force(now) and pause.holds(job) for pause in self.pauses.values())
             and self.room(job, request, now)
         )
 
-    def next_job(self, request: Request, now: datetime, ring: list[str]) -> tuple[Job, list[str]] | None:
-        """The one job to start next. The ring begins with the tenant whose turn it is."""
-        able = [j for j in self.jobs.values() if j.type in request.types and self.may_run(j, request, now)]
-        if not able:
-            return None
-        highest = max(job.priority for job in able)
-        tenants = {job.tenant_id for job in able if job.priority == highest}
-        tenant = next(tenant for tenant in ring if tenant in tenants)
-        mine = [job for job in able if job.priority == highest and job.tenant_id == tenant]
-        place = ring.index(tenant) + 1
-        return min(mine, key=lambda job: (job.since, job.id)), ring[place:] + ring[:place]
+    def able(self, request: Request, now: datetime) -> list[Job]:
+        return [job for job in self.jobs.values() if job.type in request.types and self.may_run(job, request, now)]
 
     def claim(self, request: Request, now: datetime) -> list[str]:
-        """Priority first; in it tenants take turns round the ring; a tenant's jobs by how long they wait."""
-        tenants = sorted({job.tenant_id for job in self.jobs.values()})
-        start = [t for t in tenants if t > request.after] + [t for t in tenants if t <= request.after]
-        ring, level, taken = start, None, []
-        while len(taken) < request.slots:
-            found = self.next_job(request, now, ring)
-            if found and found[0].priority != level:  # a new priority: the ring begins where this turn began
-                level = found[0].priority
-                found = self.next_job(request, now, start)
-            if found is None:
-                break
-            job, ring = found
-            self.begin(job, request.worker)
-            taken.append(job.id)
+        taken: list[str] = []
+        if request.strict:
+            while len(taken) < request.slots and (able := self.able(request, now)):
+                job = min(able, key=lambda job: (-job.priority, job.queued_at, job.id))
+                self.begin(job, request.worker)
+                taken.append(job.id)
+        else:
+            for priority in self.priorities(request, now):
+                self.claim_in_turn(request, now, priority, taken)
         if request.slots > 0 and not self.all_paused(now):
             for job in self.jobs.values():
                 if job.status == "QUEUED" and job.next_retry_at is not None and job.next_retry_at <= now:
                     job.next_retry_at = OneOf((None, job.next_retry_at))
         return taken
+
+    def priorities(self, request: Request, now: datetime) -> list[int]:
+        """Highest first; for relief, beginning further down and then those above."""
+
+        def open_to_all(type_: str) -> bool:
+            cap = self.types.get(type_, Cap()).at(now, request.type_caps.get(type_))
+            paused = any(p.in_force(now) and p == Pause(type_, ends_at=p.ends_at) for p in self.pauses.values())
+            return not paused and (cap is None or self.running_type(type_) < cap)
+
+        types = {type_ for type_ in request.types if open_to_all(type_)}
+        present = sorted(
+            {j.priority for j in self.jobs.values() if j.type in types and j.status == "QUEUED" and is_due(j, now)},
+            reverse=True,
+        )
+        start = int((request.relief or 0) * len(present))
+        return present[start:] + present[:start]
+
+    def claim_in_turn(self, request: Request, now: datetime, priority: int, taken: list[str]) -> None:
+        """Tenants take turns round the ring, from the one after the last; a tenant's jobs by how long they wait."""
+        tenants = sorted({job.tenant_id for job in self.jobs.values()})
+        ring = [t for t in tenants if t > request.after] + [t for t in tenants if t <= request.after]
+        while len(taken) < request.slots:
+            able = [job for job in self.able(request, now) if job.priority == priority]
+            tenant = next((tenant for tenant in ring if any(job.tenant_id == tenant for job in able)), None)
+            if tenant is None:
+                return
+            job = min((job for job in able if job.tenant_id == tenant), key=lambda job: (job.since, job.id))
+            self.begin(job, request.worker)
+            taken.append(job.id)
+            place = ring.index(tenant) + 1
+            ring = ring[place:] + ring[:place]
 
     def claim_job(self, job_id: str, request: Request, now: datetime) -> bool:
         job = self.jobs.get(job_id)
@@ -323,17 +343,20 @@ class Queue:
         if kind == "done":
             job.status, job.progress, job.result = "DONE", 100, end["result"]
             job.error = job.failure_type = job.fingerprint = None
+            job.lost_count = 0
         elif job.status == "CANCEL_REQUESTED":
             job.status = "CANCELLED"
         else:
             self._failed(job, **end)
 
-    def _failed(self, job: Job, error: Any, failure_type: str, fingerprint: Any) -> None:
+    def _failed(self, job: Job, error: Any, failure_type: str, fingerprint: Any, lost: bool = False) -> None:
+        """What was lost for the first time may only have run beside the job that killed its process: once more."""
+        first_loss, job.lost_count = lost and job.lost_count == 0, job.lost_count + lost
         left, delay = retries_left(failure_type, job.retry_count), delay_seconds(failure_type, job.retry_count)
         job.error, job.failure_type, job.fingerprint = error, failure_type, fingerprint
         job.result = merged(job.result, "failureType", failure_type)
         job.retry_count = max(job.retry_count, 0) + 1
-        if left:
+        if left or first_loss:
             job.status, job.next_retry_at = "RETRY_WAIT", Within(delay, delay * (1 + JITTER))
         else:
             job.status, job.dlq, job.dlq_at, job.dlq_reason = "FAILED", True, NOW, error
@@ -377,6 +400,7 @@ class Queue:
             job.back_to_the_queue()
             job.dlq, job.dlq_at, job.dlq_reason = False, None, None
             job.retry_count, job.redrive_count = 0, job.redrive_count + 1
+            job.lost_count = 0
             job.error = job.failure_type = job.fingerprint = None
             if not keep_checkpoint:
                 job.checkpoint = job.checkpoint_at = None
@@ -451,8 +475,7 @@ class Queue:
 
     def sweep_light(self, now: datetime) -> None:
         for job in self.jobs.values():
-            due = job.next_retry_at is None or job.next_retry_at <= now
-            if job.status == "RETRY_WAIT" and not job.dlq and due:
+            if job.status == "RETRY_WAIT" and not job.dlq and is_due(job, now):
                 self.move(job, job.back_to_the_queue, "sweep")
         self.expire(now)
 
@@ -523,8 +546,17 @@ class Queue:
         if job.status == "CANCEL_REQUESTED":
             self.finish(run, "cancelled", "sweep", Text("its worker is gone"))
         else:
-            end = {"error": Text("worker lost ("), "failure_type": "INFRASTRUCTURE", "fingerprint": Text("v")}
+            end = {
+                "error": Text("worker lost ("),
+                "failure_type": "INFRASTRUCTURE",
+                "fingerprint": Text("v"),
+                "lost": True,
+            }
             self.finish(run, "failed", "sweep", OneOf((None, Text())), **end)
+
+
+def is_due(job: Job, now: datetime) -> bool:
+    return job.next_retry_at is None or job.next_retry_at <= now
 
 
 def merged(result: Any, key: str, value: Any) -> Any:
