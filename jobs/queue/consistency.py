@@ -12,7 +12,7 @@ the same table; they are listed here, each with what becomes of it.
 | `waiting_without_time` | is due: the sweep promotes it at once |
 | `waiting_in_dlq` | the sweep dead-letters it |
 | `failed_with_retry_time` | the sweep promotes it when its time has come |
-| `running_without_heartbeat` | silent since its start, else since it was queued; the sweep rescues it when that is too long |
+| `running_without_heartbeat` | silent since its start, else since it was queued; rescued when that is too long |
 | `running_without_worker` | the same; asked to cancel, it is cancelled at once |
 """
 

@@ -2,7 +2,7 @@
 
 import random
 import traceback
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
@@ -18,8 +18,10 @@ LONGEST_ERROR = 64_000
 _HERE = Path(__file__).parent
 
 
-def judge(job: ClaimedJob, error: BaseException, jitter: float, rng: random.Random) -> RetryLater | DeadLettered:
-    """The outcome of a run that raised."""
+def judge(
+    job: ClaimedJob, error: BaseException, now: datetime, jitter: float, rng: random.Random
+) -> RetryLater | DeadLettered:
+    """The outcome of a run that raised. `now` by the database's clock: the other side may have named a moment."""
     sign = sign_of(error)
     classification = classify(sign)
     failure = Failure(
@@ -27,7 +29,7 @@ def judge(job: ClaimedJob, error: BaseException, jitter: float, rng: random.Rand
         failure_type=classification.failure_type.value,
         fingerprint=fingerprint(job.type, type(error).__qualname__, sign.message),
     )
-    named = retry_after_seconds(sign.message, sign.attributes, datetime.now(UTC))
+    named = retry_after_seconds(sign.message, sign.attributes, now)
     return _outcome(job, failure, classification.failure_type, classification.why, jitter, rng, named)
 
 

@@ -47,9 +47,9 @@ $$;
 -- How many jobs of a tenant may run at once: NULL for unlimited.
 CREATE OR REPLACE FUNCTION detiq_tenant_cap(p_tenant text, p_default integer) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.unlimited THEN NULL
-                WHEN s.ends_at <= clock_timestamp()
+    SELECT CASE WHEN s.ends_at <= clock_timestamp()
                 THEN CASE WHEN s.previous_unlimited THEN NULL ELSE coalesce(s.previous_cap, p_default) END
+                WHEN s.unlimited THEN NULL
                 ELSE coalesce(s.cap, p_default) END
       FROM (SELECT 1) AS one
       LEFT JOIN tenant_setting s ON s.tenant_id = p_tenant
@@ -58,10 +58,10 @@ $$;
 -- How many jobs of a type may run at once, over all tenants: NULL for unlimited. `p_defaults` maps a type to its cap.
 CREATE OR REPLACE FUNCTION detiq_type_cap(p_type text, p_defaults jsonb) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.unlimited THEN NULL
-                WHEN s.ends_at <= clock_timestamp()
+    SELECT CASE WHEN s.ends_at <= clock_timestamp()
                 THEN CASE WHEN s.previous_unlimited THEN NULL
                           ELSE coalesce(s.previous_cap, (p_defaults ->> p_type)::integer) END
+                WHEN s.unlimited THEN NULL
                 ELSE coalesce(s.cap, (p_defaults ->> p_type)::integer) END
       FROM (SELECT 1) AS one
       LEFT JOIN type_setting s ON s.type = p_type
