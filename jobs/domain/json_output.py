@@ -1,5 +1,6 @@
 """JSON of what our own code returns: cleaned, since a bad value must never keep a job from ending. Nothing recurses."""
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -35,6 +36,8 @@ def clean_json(value: object, max_bytes: int = 1_000_000, max_depth: int = MAX_D
     NUL and lone surrogates become U+FFFD; NaN and infinities their names; what JSON has no type for its text, decimals
     that are finite stay numbers; what is deeper than `max_depth` or bigger than `max_bytes` is cut and marked.
     """
+    if _is_small_and_plain(value, max_bytes, max_depth):
+        return CleanJson(value, json.dumps(value, ensure_ascii=False), ())
     cleaner = _Cleaner(max_bytes, max_depth)
     cleaned = cleaner.clean(value)
     text = json_text(cleaned)
@@ -43,6 +46,45 @@ def clean_json(value: object, max_bytes: int = 1_000_000, max_depth: int = MAX_D
         cleaned = {"cut": cut_text(text, max(max_bytes // 2 - 100, 0))}
         text = json_text(cleaned)
     return CleanJson(cleaned, text, tuple(cleaner.notes))
+
+
+_FEW_NODES = 64
+_SHORT_TEXT = 1_000
+_SMALL_BYTES = 2 * _FEW_NODES * (6 * _SHORT_TEXT + 8)
+
+
+def _is_small_and_plain(value: object, max_bytes: int, max_depth: int) -> bool:
+    """Is there nothing to clean? Most results are like that, and every job waits for this."""
+    if max_bytes < _SMALL_BYTES:
+        return False
+    nodes: list[tuple[Any, int]] = [(value, 0)]
+    seen = 0
+    while nodes:
+        node, depth = nodes.pop()
+        seen += 1
+        if type(node) is dict or type(node) is list:
+            if depth >= max_depth or seen + len(nodes) + len(node) > _FEW_NODES:
+                return False
+            if type(node) is dict and not all(_is_plain_text(key) for key in node):
+                return False
+            nodes.extend((item, depth + 1) for item in (node.values() if type(node) is dict else node))
+        elif not _is_plain_scalar(node):
+            return False
+    return True
+
+
+def _is_plain_scalar(node: Any) -> bool:
+    if type(node) is int:
+        return -(2**63) <= node < 2**63
+    if type(node) is float:
+        return math.isfinite(node)
+    return node is None or type(node) is bool or _is_plain_text(node)
+
+
+def _is_plain_text(text: object) -> bool:
+    return (
+        type(text) is str and len(text) <= _SHORT_TEXT and (text.isascii() or text.isprintable()) and "\0" not in text
+    )
 
 
 @dataclass(slots=True)

@@ -3,6 +3,8 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 from jobs.domain.errors import StopRun
@@ -39,7 +41,10 @@ class StopSignal:
 
 
 class JobContext:
-    """One run of one job, as its handler sees it. Heartbeats are sent by the worker; a handler needs none."""
+    """One run of one job, as its handler sees it. Heartbeats are sent by the worker; a handler needs none.
+
+    `log` makes the run's logger when the first line is written: most runs write none.
+    """
 
     def __init__(
         self,
@@ -53,7 +58,7 @@ class JobContext:
         retry_count: int,
         reporter: Reporter,
         stop: StopSignal,
-        log: logging.Logger | logging.LoggerAdapter[Any],
+        log: Callable[[], logging.Logger],
     ) -> None:
         self.id = id
         self.type = type
@@ -62,9 +67,14 @@ class JobContext:
         self.config = config
         self.checkpoint = checkpoint
         self.retry_count = retry_count
-        self.log = log
         self._reporter = reporter
         self._stop = stop
+        self._log = log
+
+    @cached_property
+    def log(self) -> logging.Logger:
+        """A logger whose lines reach the job's page."""
+        return self._log()
 
     def progress(self, percent: int, step: str) -> None:
         """Shows how far the job is: 0–100 and a step in words. Raises `StopRun` when the run has to stop."""

@@ -6,6 +6,7 @@ what it was found in. Times come from the database's clock.
 """
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,6 +31,7 @@ from jobs.domain.values import json_text
 from jobs.queue.statements import Connection, Row, run
 
 log = structlog.get_logger("jobs.door")
+_says = logging.getLogger("jobs.door")  # asked first where thousands of lines a second would be made and dropped
 
 # A rival that ends between our insert and our look leaves the key free again: then we insert again.
 _ENQUEUE_TRIES = 5
@@ -188,8 +190,9 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
             answer.contended = True
         else:
             answer.jobs.append(_claimed(worker, row))
-    for job in answer.jobs:
-        log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
+    if _says.isEnabledFor(logging.INFO):
+        for job in answer.jobs:
+            log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
     return answer
 
 
@@ -361,8 +364,9 @@ def _end_json(ended: Ended) -> str:
 
 def _answer(row: Row) -> EndAnswer:
     answer = EndAnswer(row["job_id"], row["changed"], row["found"], row["now_is"])
-    event = f"job.{(answer.now or '').lower()}" if answer.changed else "job.end_refused"
-    log.info(event, job=answer.job_id, found=answer.found)
+    if _says.isEnabledFor(logging.INFO):
+        event = f"job.{(answer.now or '').lower()}" if answer.changed else "job.end_refused"
+        log.info(event, job=answer.job_id, found=answer.found)
     return answer
 
 

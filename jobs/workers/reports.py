@@ -110,9 +110,12 @@ class RunLogHandler(logging.Handler):
         )
 
 
+_RUN_LOG = logging.getLogger("jobs.run")
+
+
 def run_logger(active: ActiveRun, reports: Reports) -> logging.Logger:
     """A logger for one run: its lines reach the job's page and the process's log."""
     logger = logging.Logger(f"jobs.run.{active.job.type}", logging.INFO)
-    logger.parent = logging.getLogger("jobs.run")
+    logger.parent = _RUN_LOG
     logger.addHandler(RunLogHandler(active, reports))
     return logger

@@ -74,18 +74,17 @@ class Runner:
     def _perform(self, active: ActiveRun) -> Any:
         job = active.job
         function = registry.find(job.type)
-        logger = run_logger(active, self.reports)
         context = JobContext(
             id=job.run.job_id,
             type=job.type,
             tenant_id=job.tenant_id,
             project_id=job.project_id,
             config=_config(job),
-            checkpoint=_checkpoint(job, logger),
+            checkpoint=_checkpoint(active, self.reports),
             retry_count=job.retry_count,
             reporter=RunReporter(active, self.reports, self.link),
             stop=active.stop,
-            log=logger,
+            log=lambda: run_logger(active, self.reports),
         )
         return function(context)
 
@@ -124,12 +123,12 @@ def _config(job: ClaimedJob) -> dict[str, Any]:
     return config
 
 
-def _checkpoint(job: ClaimedJob, logger: Any) -> Any:
+def _checkpoint(active: ActiveRun, reports: Reports) -> Any:
     """The checkpoint, or None when it cannot be read: then the job starts over, which is better than never."""
-    if job.checkpoint is None:
+    if active.job.checkpoint is None:
         return None
     try:
-        return json.loads(job.checkpoint)
+        return json.loads(active.job.checkpoint)
     except (ValueError, RecursionError) as error:
-        logger.warning("The checkpoint cannot be read, so the job starts over: %s", error)
+        run_logger(active, reports).warning("The checkpoint cannot be read, so the job starts over: %s", error)
         return None

@@ -47,7 +47,7 @@ class Run:
             retry_count=0,
             reporter=self.recorder,
             stop=self.stop,
-            log=logging.getLogger("tests.job"),
+            log=lambda: logging.getLogger("tests.job"),
         )
 
     def stop_after(self, seconds: float, reason: StopRun) -> None:

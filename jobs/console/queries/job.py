@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
@@ -135,11 +134,9 @@ def log_lines(job_id: str) -> list[Row]:
     return rows[::-1]
 
 
-def copies(job_id: str, now: Any) -> list[Row]:
-    """Jobs that are copies of this one, from the audit of those who made them."""
+def copies(job_id: str) -> list[Row]:
+    """The latest jobs that are copies of this one."""
     return fetch(
-        """SELECT after ->> 'new_job' AS id, at FROM audit_entry
-            WHERE action = 'rerun' AND target = %(id)s AND at > %(now)s - interval '90 days'
-            ORDER BY at DESC LIMIT 5""",
-        {"id": job_id, "now": now},
+        """SELECT id, "queuedAt" AS at FROM "PlatformJob" WHERE "originId" = %(id)s ORDER BY "queuedAt" DESC LIMIT 5""",
+        {"id": job_id},
     )

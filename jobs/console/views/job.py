@@ -48,7 +48,7 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
             return missing(request, job_id)
         timeline = read.timeline(job_id)
         lines = read.log_lines(job_id)
-        copies = read.copies(job_id, row["now"])
+        copies = read.copies(job_id)
         fresh = not wants_part(request) or request.GET.get("have") != row["version"]
         values = read.values(job_id) if fresh else None
     return show(request, "console/job.html", context(request, row, timeline) | {

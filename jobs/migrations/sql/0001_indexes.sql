@@ -20,6 +20,8 @@ CREATE INDEX job_ended ON "PlatformJob" ("finishedAt", id)
 -- One active job for a unique key.
 CREATE UNIQUE INDEX job_unique_key ON "PlatformJob" ("uniqueKey")
     WHERE "uniqueKey" IS NOT NULL AND status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED');
+-- The copies of a job.
+CREATE INDEX job_origin ON "PlatformJob" ("originId") WHERE "originId" IS NOT NULL;
 -- The lists, newest first.
 CREATE INDEX job_list ON "PlatformJob" ("queuedAt" DESC, id DESC);
 CREATE INDEX job_list_tenant ON "PlatformJob" ("tenantId", "queuedAt" DESC, id DESC);

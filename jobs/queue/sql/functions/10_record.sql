@@ -34,7 +34,11 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 CREATE OR REPLACE FUNCTION detiq_record_insert() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $$
 DECLARE
     at_ timestamptz := clock_timestamp();
     queued bigint;
@@ -60,7 +64,11 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION detiq_record_update() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $$
 DECLARE
     at_ timestamptz := clock_timestamp();
     moved_ bigint;
@@ -136,7 +144,11 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION detiq_record_delete() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $$
 DECLARE
     at_ timestamptz := clock_timestamp();
 BEGIN

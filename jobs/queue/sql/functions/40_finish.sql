@@ -10,6 +10,8 @@ CREATE OR REPLACE FUNCTION detiq_finish(p_actor text, p_ends jsonb)
 RETURNS TABLE (job_id text, changed boolean, found text, now_is text)
 LANGUAGE plpgsql
 SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
+SET jit = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
@@ -109,7 +111,10 @@ CREATE OR REPLACE FUNCTION detiq_turn(
 RETURNS TABLE (ended boolean, job_id text, changed boolean, found text, now_is text,
                tenant_id text, project_id text, job_type text, job_name text, config text,
                checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $$
 #variable_conflict use_column
 BEGIN
     IF jsonb_array_length(p_ends) > 0 THEN
