@@ -250,11 +250,30 @@ class Queue:
         else:
             for priority in self.priorities(request, now):
                 self.claim_in_turn(request, now, priority, taken)
+        self.due_rows_join(request, now)
+        return taken
+
+    def claim_these(self, ids: list[str], request: Request, now: datetime) -> None:
+        """The same where not which jobs, only how they may be chosen is asked: each may run, and none of its tenant,
+        type and priority waits longer than it; no slot stays free for want of looking."""
+        assert len(ids) <= request.slots
+        left = request.slots - len(ids)
+        jobs = sorted((self.jobs[id] for id in ids), key=lambda job: (job.since, job.id))
+        for job in jobs:
+            able = self.able(request, now)
+            assert job in able, f"{job} may not run"
+            mine = [j for j in able if (j.tenant_id, j.type, j.priority) == (job.tenant_id, job.type, job.priority)]
+            assert job is min(mine, key=lambda job: (job.since, job.id)), f"{job} does not wait longest"
+            self.begin(job, request.worker)
+        assert ids or not left or not self.able(request, now)
+        self.due_rows_join(request, now)
+
+    def due_rows_join(self, request: Request, now: datetime) -> None:
+        """Whether the time of what has become due stays written is left open."""
         if request.slots > 0 and not self.all_paused(now):
             for job in self.jobs.values():
                 if job.status == "QUEUED" and job.next_retry_at is not None and job.next_retry_at <= now:
                     job.next_retry_at = OneOf((None, job.next_retry_at))
-        return taken
 
     def priorities(self, request: Request, now: datetime) -> list[int]:
         """Highest first; for relief, beginning further down and then those above."""
