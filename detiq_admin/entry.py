@@ -16,7 +16,7 @@ def main(argv: list[str]) -> None:
     """Runs the command; exits with 2 for a bad setting."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
     try:
-        if argv[1:2] in (["up"], ["pins"]):
+        if argv[1:2] in (["bench"], ["pins"], ["up"]):
             lend(os.environ, var_dir(os.environ))
         execute_from_command_line(argv)
     except SettingError as error:

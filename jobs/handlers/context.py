@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
 
-from jobs.domain.errors import StopRun
+from jobs.domain.errors import RunLost, StopRun
 
 
 class Reporter(Protocol):
@@ -23,13 +23,15 @@ class StopSignal:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._reason: StopRun | None = None
+        self.since: float | None = None  # monotonic seconds
         self._lock = threading.Lock()
 
     def set(self, reason: StopRun) -> None:
-        """The first reason wins: what stopped the run is what its end says."""
+        """The first reason wins: what stopped the run is what its end says. But a run that is lost is lost."""
         with self._lock:
-            if self._reason is None:
+            if self._reason is None or (isinstance(reason, RunLost) and not isinstance(self._reason, RunLost)):
                 self._reason = reason
+                self.since = time.monotonic()
         self._event.set()
 
     @property

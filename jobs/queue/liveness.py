@@ -38,6 +38,11 @@ def look(worker: str, runs: Sequence[Run], using: Connection) -> dict[str, str]:
     return {row["id"]: row["status"] for row in run("look", {"worker": worker} | _keys(runs), using)}
 
 
+def held_by(worker: str, using: Connection) -> list[Run]:
+    """The runs that the table says this worker has."""
+    return [Run(row["id"], worker, row["started"]) for row in run("held_by", {"worker": worker}, using)]
+
+
 def report_progress(worker: str, reports: Sequence[Progress], using: Connection) -> None:
     """Stores the progress of several runs in one statement. Runs that are no longer ours are passed over."""
     params = {

@@ -4,11 +4,15 @@ Every statement is run on the connection it is given: Django's, inside whatever 
 the engine's own psycopg connections in autocommit. Both speak psycopg 3.
 """
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import psycopg
 from django.db import connection as django_connection
+from django.db import transaction as django_transaction
 
 SQL = Path(__file__).parent / "sql"
 
@@ -46,3 +50,15 @@ def run(name: str, params: Row, using: Connection | None = None) -> list[Row]:
             return []
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def copy_in(name: str, rows: Iterable[tuple[Any, ...]], using: Connection | None = None) -> None:
+    """Feeds the rows to `sql/<name>.sql`, a COPY FROM STDIN. Errors are psycopg's own on either kind of connection."""
+    with (using or django_connection).cursor() as cursor, cursor.copy(statement(name).text) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def transaction(using: psycopg.Connection[Any] | None = None) -> AbstractContextManager[Any]:
+    """A transaction, or a savepoint in the one that is open."""
+    return django_transaction.atomic() if using is None else using.transaction()

@@ -9,13 +9,15 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import structlog
 
 from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
 from jobs.domain.ids import new_id
+from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import (
     ClaimedJob,
     ClaimRequest,
@@ -28,7 +30,7 @@ from jobs.domain.outcomes import (
 )
 from jobs.domain.states import ENDED, state, word
 from jobs.domain.values import json_text
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, Row, copy_in, run, transaction
 
 log = structlog.get_logger("jobs.door")
 _says = logging.getLogger("jobs.door")  # asked first where thousands of lines a second would be made and dropped
@@ -82,11 +84,8 @@ def enqueue(
     `config` gets `tenantId`, `projectId` and `submittedBy` too, because Node handlers read them there.
     Raises `InvalidInput` for what cannot be stored, `DuplicateJob` when another active job holds `unique_key`.
     """
-    _required("type", type)
-    _required("tenantId", tenant_id)
-    full = dict(config or {}) | {"tenantId": tenant_id}
-    full |= {"projectId": project_id} if project_id else {}
-    full |= {"submittedBy": submitted_by} if submitted_by else {}
+    job = NewJob(type, tenant_id, project_id, config, name, priority, submitted_by, unique_key, delay_seconds)
+    _check(job)
     return _insert(
         {
             "type": type,
@@ -94,7 +93,7 @@ def enqueue(
             "project_id": project_id,
             "name": name,
             "priority": priority,
-            "config": json_text(full),
+            "config": json_text(job.full_config()),
             "submitted_by": submitted_by,
             "unique_key": unique_key,
             "origin_id": None,
@@ -105,6 +104,29 @@ def enqueue(
         },
         using,
     )
+
+
+def enqueue_many(
+    jobs: Sequence[NewJob], *, actor: str, reason: str = "", using: psycopg.Connection[Any] | None = None
+) -> list[str]:
+    """Many new jobs, QUEUED, all or none, in the caller's transaction if there is one. Returns their ids, in order.
+
+    Raises `InvalidInput` for what cannot be stored, `DuplicateJob` when another active job holds one of the unique keys.
+    """
+    for job in jobs:
+        _check(job)
+    keys = _distinct_keys(jobs)
+    for _ in range(_ENQUEUE_TRIES):
+        try:
+            ids = _copy(jobs, actor, reason, using)
+        except psycopg.errors.UniqueViolation:
+            for key in keys:
+                if holder := run("unique_key_holder", {"unique_key": key}, using):
+                    raise DuplicateJob(key, holder[0]["id"]) from None
+        else:
+            log.info("job.enqueued_many", jobs=len(ids), first=ids[0] if ids else None, actor=actor)
+            return ids
+    raise DuplicateJob(keys[0], "one that ended just now")
 
 
 def rerun(job_id: str, *, actor: str, reason: str, using: Connection | None = None) -> str:
@@ -318,6 +340,37 @@ def _insert(params: Row, using: Connection | None) -> str:
         if holder:
             raise DuplicateJob(params["unique_key"], holder[0]["id"])
     raise DuplicateJob(params["unique_key"], "one that ended just now")
+
+
+def _copy(jobs: Sequence[NewJob], actor: str, reason: str, using: psycopg.Connection[Any] | None) -> list[str]:
+    ids = [new_id() for _ in jobs]
+    with transaction(using):
+        now: datetime = run("says", {"actor": actor, "reason": reason}, using)[0]["now"]
+        copy_in("enqueue_many", (_values(job_id, job, now) for job_id, job in zip(ids, jobs, strict=True)), using)
+    return ids
+
+
+def _values(job_id: str, job: NewJob, now: datetime) -> tuple[Any, ...]:
+    due = None if job.delay_seconds is None else now + timedelta(seconds=job.delay_seconds)
+    return (
+        *(job_id, job.tenant_id, job.project_id, job.type, job.name, job.priority, json_text(job.full_config())),
+        *(job.submitted_by, job.unique_key, due),
+    )
+
+
+def _distinct_keys(jobs: Sequence[NewJob]) -> list[str]:
+    keys = [job.unique_key for job in jobs if job.unique_key is not None]
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise InvalidInput("uniqueKey", f"{key!r} is given twice")
+        seen.add(key)
+    return keys
+
+
+def _check(job: NewJob) -> None:
+    _required("type", job.type)
+    _required("tenantId", job.tenant_id)
 
 
 def _move(

@@ -11,7 +11,7 @@ import signal
 from typing import Any
 
 from huey import PostgresHuey
-from huey.consumer import Consumer, Scheduler, Worker
+from huey.consumer import Consumer, Scheduler, Worker, WorkerRecycle
 
 from jobs.workers.engine import Engine
 from jobs.workers.link import Backoff, is_outage
@@ -28,7 +28,17 @@ class JobWorker(Worker):
     engine: Engine
 
     def loop(self, now: Any = None) -> None:
+        if self.engine.leave_if_surplus():
+            raise WorkerRecycle
         self.engine.work()
+
+    def initialize(self) -> None:
+        self.engine.thread_began()
+        super().initialize()
+
+    def shutdown(self) -> None:
+        self.engine.thread_ended()
+        super().shutdown()
 
 
 class SweepScheduler(Scheduler):
@@ -55,6 +65,7 @@ class JobsConsumer(Consumer):
 
     scheduler_class = SweepScheduler
     scheduler: Any
+    worker_threads: list[tuple[Worker, Any]]
 
     def __init__(self, huey: PostgresHuey, engine: Engine, **options: Any) -> None:
         self.engine = engine
@@ -96,18 +107,14 @@ class JobsConsumer(Consumer):
         super().start()
 
     def check_worker_health(self) -> bool:
-        """Replaces threads that died, each by one of its own kind."""
+        """Threads that died are replaced; one that is stuck for good gets another beside it, so that no slot is lost."""
         self.engine.ensure_threads()
-        healthy = True
-        for place, (worker, thread) in enumerate(self.worker_threads):
-            if self.environment.is_alive(thread):
-                continue
-            healthy = False
-            name = f"Worker-{place + 1}"
-            log.error("%s died; it is replaced", name)
-            successor = self._new_worker(type(worker))
-            self.worker_threads[place] = (successor, self._create_process(successor, name))
-            self.worker_threads[place][1].start()
+        alive = [(worker, thread) for worker, thread in self.worker_threads if self.environment.is_alive(thread)]
+        job_threads = sum(isinstance(worker, JobWorker) for worker, _ in alive)
+        wanted = [Worker] * (PLAIN_WORKERS - len(alive) + job_threads)
+        wanted += [JobWorker] * (self.engine.identity.slots + self.engine.stuck_threads() - job_threads)
+        self.worker_threads = alive + [self._started(kind) for kind in wanted]
+        healthy = not wanted
         if not self.environment.is_alive(self.scheduler):
             healthy = False
             log.error("the scheduler died; it is replaced")
@@ -115,6 +122,15 @@ class JobsConsumer(Consumer):
             scheduler.start()
             self.scheduler = scheduler
         return healthy
+
+    def _started(self, kind: type[Worker]) -> tuple[Worker, Any]:
+        self._created += 1
+        name = f"Worker-{self._created}"
+        log.error("a thread died, or holds a run that is no longer ours; %s takes its place", name)
+        worker = self._new_worker(kind)
+        thread = self._create_process(worker, name)
+        thread.start()
+        return worker, thread
 
     def stop(self, graceful: bool = False) -> None:
         """Stop claiming; let jobs finish; put back the rest. A second signal does the last step at once."""

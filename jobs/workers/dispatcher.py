@@ -16,7 +16,7 @@ import psycopg
 import structlog
 
 from jobs.domain.outcomes import ClaimedJob, ClaimRequest, EndAnswer, Ended, Released, Turn
-from jobs.queue import transitions
+from jobs.queue import liveness, transitions
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.link import Backoff, Link, is_outage
 
@@ -68,6 +68,7 @@ class Dispatcher:
         self._mend = mend
         self._rng = rng or random.Random()  # noqa: S311 - spreads claimers, guards nothing
         self._after = ""
+        self._unsure = False  # may there be runs of ours that we were never told of?
         self._state = _State()
         self._changed = threading.Condition()
 
@@ -153,9 +154,13 @@ class Dispatcher:
             slots = len(self._state.free) if self._state.claiming else 0
             # Told of new work from here on, we look again after this turn.
             self._state.look_at = time.monotonic() + self._terms.poll_seconds
+        if self._unsure:
+            self._put_back_unknown()
         try:
             turn = self._call(ends, slots)
         except psycopg.Error as error:
+            if is_outage(error):
+                self._unsure = True
             if is_outage(error) or not ends:
                 raise
             self._end_one_by_one(ends)
@@ -163,6 +168,16 @@ class Dispatcher:
             return
         self._settle(ends, turn.ends)
         self._hand_out(turn, slots)
+
+    def _put_back_unknown(self) -> None:
+        """After a break: a claim may have been committed whose answer never came. Nobody runs those jobs."""
+        held = self._link.call(lambda connection: liveness.held_by(self._worker_id, connection))
+        known = {active.run for active in self._active.all()}
+        unknown = [Ended(run, Released("claimed, but the answer was lost")) for run in held if run not in known]
+        if unknown:
+            self._link.call(lambda connection: transitions.finish(self._worker_id, unknown, connection))
+            log.warning("run.unknown_put_back", jobs=[ended.run.job_id for ended in unknown])
+        self._unsure = False
 
     def _call(self, ends: list[Ended], slots: int) -> Turn:
         terms = self._terms

@@ -20,7 +20,7 @@ from jobs.handlers import registry
 from jobs.queue import fleet
 from jobs.queue.fleet import WorkerIdentity
 from jobs.queue.sweep import Sweep
-from jobs.workers.active import ActiveRuns
+from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.dispatcher import ClaimTerms, Dispatcher
 from jobs.workers.judge import judged
 from jobs.workers.link import Connect, Link, is_outage
@@ -34,6 +34,8 @@ log = structlog.get_logger("jobs.worker")
 VERSION = "0.1.0"
 # How long runs that were asked to stop may take to save their checkpoints, and ends to be recorded, at a shutdown.
 STOP_SECONDS = 5.0
+# A handler that was fenced off and has not returned after so long keeps its thread; another takes its slot.
+STUCK_SECONDS = 5.0
 
 
 def new_worker_id() -> str:
@@ -72,6 +74,9 @@ class Engine:
         self._listener = Listener(connect, worker_id, self.dispatcher.look_now, self._pulse.look_now)
         self._threads: dict[str, threading.Thread] = {}
         self._next_full_sweep = 0.0
+        self._busy: dict[int, ActiveRun] = {}
+        self._job_threads = 0
+        self._counting = threading.Lock()
 
     def _terms(self) -> ClaimTerms:
         return ClaimTerms(
@@ -109,12 +114,36 @@ class Engine:
         active = self.dispatcher.next_run()
         if active is None:
             return
-        outcome = self.runner.run(active)
+        me = threading.get_ident()
+        self._busy[me] = active
+        try:
+            outcome = self.runner.run(active)
+        finally:
+            del self._busy[me]
         active.ending = True
         if outcome is None:
             self.active.remove(active.run)
         else:
             self.dispatcher.end(Ended(active.run, outcome))
+
+    def thread_began(self) -> None:
+        with self._counting:
+            self._job_threads += 1
+
+    def thread_ended(self) -> None:
+        with self._counting:
+            self._job_threads -= 1
+
+    def leave_if_surplus(self) -> bool:
+        """Should the calling thread end, because one that was stuck has come back?"""
+        with self._counting:
+            return self._job_threads > self.identity.slots + self.stuck_threads()
+
+    def stuck_threads(self) -> int:
+        """Threads whose handler does not return although its run is no longer ours. No row counts them any more."""
+        now = time.monotonic()
+        busy = list(self._busy.values())
+        return sum(active.lost and now - (active.stop.since or now) > STUCK_SECONDS for active in busy)
 
     def sweep(self) -> None:
         """What is due of the sweep. Raises when the database is away."""

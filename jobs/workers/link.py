@@ -75,8 +75,13 @@ class Link:
             self._connection = None
 
 
+# Every loop of a process notices an outage by itself; the log hears of it once in a while from one of them.
+_QUIET_SECONDS = 5.0
+_last_said = [0.0]
+
+
 class Backoff:
-    """Growing waits between tries, and at most one log line for each."""
+    """Growing waits between tries, and a log line now and then."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -86,9 +91,11 @@ class Backoff:
     def failed(self, error: BaseException) -> float:
         """Notes a failure; returns the seconds to wait before the next try."""
         wait, self._wait = self._wait, min(self._wait * 2, LONGEST_WAIT_SECONDS)
-        if self._since is None:
-            self._since = time.monotonic()
-        log.warning("worker.database_away", loop=self._what, error=str(error).strip()[:300], next_try_seconds=wait)
+        now = time.monotonic()
+        self._since = self._since or now
+        if now - _last_said[0] > _QUIET_SECONDS:
+            _last_said[0] = now
+            log.warning("worker.database_away", loop=self._what, error=str(error).strip()[:300], next_try_seconds=wait)
         return wait
 
     def succeeded(self) -> None:

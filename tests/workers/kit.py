@@ -104,3 +104,24 @@ def unprintable(job: JobContext) -> Any:
 @handler("NUL_ERROR")
 def nul_error(job: JobContext) -> Any:
     raise ValueError("bad \x00 byte \ud800 " + "x" * 5_000_000)
+
+
+@handler("HOLD")
+def hold(job: JobContext) -> Any:
+    """Holds the interpreter: no other thread of this process runs meanwhile."""
+    import ctypes
+
+    ctypes.PyDLL(None).usleep(int(job.config.get("seconds", 4) * 1_000_000))
+    return "let go"
+
+
+@handler("HUNGRY")
+def hungry(job: JobContext) -> Any:
+    """Wants more memory than there is."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, resource.RLIM_INFINITY))
+    try:
+        return len([bytearray(100_000_000) for _ in range(100)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -1,0 +1,47 @@
+"""Which peers there are, and which of them are installed."""
+
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+
+from jobs.bench.server import BenchRefused
+
+
+@dataclass(frozen=True)
+class Known:
+    """`distribution`: what must be installed; empty for ours. `ahead`: how many jobs it claims beyond free threads."""
+
+    title: str
+    module: str
+    distribution: str = ""
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        return not self.distribution
+
+    @property
+    def name(self) -> str:
+        return f"{self.title} {version(self.distribution)}" if self.distribution else self.title
+
+
+OURS = Known("detiq", "detiq", env={"JOB_HANDLER_MODULES": "jobs.bench.handlers"})
+OURS_BY_SQL = Known("detiq, plain INSERT", "detiq_sql", env=OURS.env)
+PEERS = (
+    Known("pgqueuer", "pgqueuer", "pgqueuer"),
+    Known("pgqueuer (batch 50)", "pgqueuer", "pgqueuer", {"DETIQ_BENCH_PGQUEUER_BATCH": "50"}),
+    Known("procrastinate", "procrastinate", "procrastinate"),
+    Known("oban", "oban", "oban"),
+)
+
+
+def peers() -> tuple[Known, ...]:
+    """All peers. Raises `BenchRefused` when they are not installed."""
+    for peer in PEERS:
+        try:
+            version(peer.distribution)
+        except PackageNotFoundError as error:
+            raise BenchRefused(
+                f"{peer.distribution} is not installed. Peers are an optional group: "
+                "`uv run --group peers manage.py bench --peers`."
+            ) from error
+    return PEERS

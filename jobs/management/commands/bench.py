@@ -1,0 +1,113 @@
+"""`manage.py bench`: measures the queue on databases of its own."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.core.management.base import BaseCommand, CommandParser
+from rich.console import Console
+
+from jobs.bench import claim, claimers, drain, side_by_side
+from jobs.bench.peers.known import Known, peers
+from jobs.bench.report import Report, Section, show, show_machine
+from jobs.bench.server import Lab, open_lab
+from jobs.management.shell import is_terminal, refusals
+
+# What `bench` alone does is small, for a look; a scenario by its name is measured as its options say.
+QUICK: dict[str, Any] = {"rows": 50_000, "samples": 100, "jobs": 5_000, "seconds": 1.0, "snapshot": 5.0, "pickups": 50}
+
+
+class Command(BaseCommand):
+    help = "Measures claims, drains, pick-up and enqueue on databases made for it and dropped after it."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("scenario", nargs="?", choices=list(SCENARIOS), help="Default: all, small.")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="Also writes what was found as JSON.")
+        parser.add_argument("--peers", action="store_true", help="Also measures other queues, by the same steps.")
+        parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers: rows of a backlog.")
+        parser.add_argument("--samples", type=int, default=300, help="claim: claims of each kind on each backlog.")
+        parser.add_argument("--snapshot", type=float, default=20, help="claim: seconds that an old snapshot is held.")
+        parser.add_argument("--finished", type=int, default=0, help="claim: finished rows beside, as a backlog more.")
+        parser.add_argument("--backlog", action="append", default=[], metavar="NAME", help="claim: only this one.")
+        parser.add_argument("--seconds", type=float, default=2, help="claimers: of each round.")
+        parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue: jobs.")
+        parser.add_argument("--pickups", type=int, default=100, help="pickup: jobs.")
+
+    def handle(self, *args: Any, scenario: str | None, json: Path | None, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: everything is dropped
+        console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 200)
+        if scenario is None:
+            options |= QUICK
+        with refusals():
+            options["others"] = peers() if options["peers"] else ()
+            with open_lab() as lab:
+                report = Report(lab.facts())
+                show_machine(console, report.machine)
+                for name in self._chosen(scenario, options):
+                    report.sections.append(SCENARIOS[name](lab, options, self._progress))
+                    show(console, report.sections[-1])
+                if json:
+                    report.write(json)
+
+    def _chosen(self, scenario: str | None, options: dict[str, Any]) -> list[str]:
+        if scenario:
+            return [scenario]
+        return [name for name in SCENARIOS if name != "peers" or options["peers"]]
+
+    def _progress(self, text: str) -> None:
+        if is_terminal():
+            self.stderr.write(text)
+
+
+type Progress = Callable[[str], None]
+type Scenario = Callable[[Lab, dict[str, Any], Progress], Section]
+
+
+def _claim(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    chosen = claim.ClaimOptions(
+        rows=options["rows"],
+        samples=options["samples"],
+        finished=options["finished"],
+        snapshot_seconds=options["snapshot"],
+        only=options["backlog"],
+    )
+    return claim.run(lab, chosen, progress)
+
+
+def _claimers(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    chosen = claimers.ClaimersOptions(rows=options["rows"], seconds=options["seconds"])
+    return claimers.run(lab, chosen, progress)
+
+
+def _drain(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    return drain.run(lab, drain.DrainOptions(jobs=options["jobs"]), progress)
+
+
+def _side(options: dict[str, Any]) -> tuple[side_by_side.SideOptions, tuple[Known, ...]]:
+    jobs = options["jobs"]
+    chosen = side_by_side.SideOptions(single=max(1, jobs // 10), bulk=jobs, pickups=options["pickups"], jobs=jobs)
+    return chosen, options["others"]
+
+
+def _pickup(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    return side_by_side.pickup(lab, *_side(options), progress)
+
+
+def _enqueue(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    return side_by_side.enqueue(lab, *_side(options), progress)
+
+
+def _peers(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    return side_by_side.drain(lab, *_side(options), progress)
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "claim": _claim,
+    "claimers": _claimers,
+    "drain": _drain,
+    "pickup": _pickup,
+    "enqueue": _enqueue,
+    "peers": _peers,
+}

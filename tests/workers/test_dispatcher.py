@@ -1,0 +1,77 @@
+"""The claimer of a process, when the answer to what it did is lost."""
+
+import random
+import threading
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+
+from jobs.domain.outcomes import Completed, Ended
+from jobs.queue import transitions
+from jobs.queue.connections import connector
+from jobs.workers.active import ActiveRuns
+from jobs.workers.dispatcher import ClaimTerms, Dispatcher
+from jobs.workers.link import Link
+from tests.queue.helpers import history, insert
+from tests.workers.helpers import status, wait_for, wait_status
+
+
+def test_a_claim_whose_answer_is_lost_is_put_back_and_run(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(conn, "j")
+    real, lost = transitions.turn, []
+
+    def answer_is_lost_once(*arguments: Any) -> Any:
+        turn = real(*arguments)
+        if turn.jobs and not lost:
+            lost.append(turn)
+            raise psycopg.OperationalError("the connection broke after the commit")
+        return turn
+
+    monkeypatch.setattr(transitions, "turn", answer_is_lost_once)
+    active = ActiveRuns()
+    link = Link(connector(settings.DATABASES["default"]), "test")
+    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=0.2)
+    dispatcher = Dispatcher("w1", link, active, terms, lambda ended, error: ended, random.Random(1))
+    thread = threading.Thread(target=dispatcher.run, daemon=True)
+    thread.start()
+    try:
+        run = dispatcher.next_run()
+        assert run is not None and lost and run.run != lost[0].jobs[0].run
+        dispatcher.end(Ended(run.run, Completed("1")))
+        wait_status(conn, "j", "DONE")
+    finally:
+        dispatcher.stop()
+        thread.join(5)
+        link.close()
+    assert [to for _, to in history(conn, "j")] == ["QUEUED", "RUNNING", "QUEUED", "RUNNING", "DONE"]
+
+
+def test_an_end_whose_answer_is_lost_is_not_recorded_twice(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(conn, "j")
+    real, lost = transitions.turn, []
+
+    def answer_is_lost_once(worker: str, ends: Any, *arguments: Any) -> Any:
+        turn = real(worker, ends, *arguments)
+        if ends and not lost:
+            lost.append(turn)
+            raise psycopg.OperationalError("the connection broke after the commit")
+        return turn
+
+    monkeypatch.setattr(transitions, "turn", answer_is_lost_once)
+    active = ActiveRuns()
+    link = Link(connector(settings.DATABASES["default"]), "test")
+    dispatcher = Dispatcher("w1", link, active, ClaimTerms(["CRAWL"], 4, {}, 0.2), lambda ended, error: ended)
+    thread = threading.Thread(target=dispatcher.run, daemon=True)
+    thread.start()
+    try:
+        run = dispatcher.next_run()
+        assert run is not None
+        dispatcher.end(Ended(run.run, Completed("1")))
+        wait_for(lambda: dispatcher.pending_ends() == 0 and not active.all())
+    finally:
+        dispatcher.stop()
+        thread.join(5)
+        link.close()
+    assert status(conn, "j") == "DONE" and len(history(conn, "j")) == 3
