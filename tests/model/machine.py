@@ -9,8 +9,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from jobs.domain.errors import DuplicateJob, RunLost, TransitionRefused
 from jobs.domain.failures import FailureType
@@ -51,7 +52,7 @@ from tests.model.reference import (
 TENANTS = st.sampled_from(["a", "b", "c"])
 TYPES = st.sampled_from(["CRAWL", "DISCOVER", "OTHER"])
 PROJECTS = st.sampled_from([None, None, "p", "q"])
-WORKERS = st.sampled_from(["w1", "w2", "w3"])
+WORKERS = st.sampled_from(["w1", "w1", "w2"])
 KEYS = st.sampled_from([None, None, None, "k1", "k2"])
 PICK = st.integers(0, 10_000)
 PRIORITIES = st.sampled_from([0, 0, 0, 5, -1])
@@ -154,6 +155,11 @@ class QueueMachine(RuleBasedStateMachine):
             self.model.add(job, "kim", "because")
         self.compare()
 
+    @initialize(jobs=st.lists(st.tuples(TENANTS, TYPES), min_size=3, max_size=6))
+    def some_jobs(self, jobs: list[tuple[str, str]]) -> None:
+        for tenant, type_ in jobs:
+            self.insert(tenant, type_, 1)
+
     def _in(self, seconds: float | None) -> Any:
         return None if seconds is None else Within(seconds, seconds)
 
@@ -242,6 +248,15 @@ class QueueMachine(RuleBasedStateMachine):
         turn = self.do(lambda: transitions.turn(worker, [], real, self.conn))
         assert not turn.contended
         self._compare_claim(turn.jobs, ask)
+
+    @rule(worker=WORKERS, after=st.sampled_from(["", "a", "b"]))
+    def claim_one(self, worker: str, after: str) -> None:
+        """Often, so that much runs."""
+        self.claim(worker, 1, ["CRAWL", "DISCOVER", "OTHER"], after, None, False)
+
+    @rule(worker=WORKERS)
+    def claim_many(self, worker: str) -> None:
+        self.claim(worker, 4, ["CRAWL", "DISCOVER", "OTHER"], "", None, False)
 
     @rule(worker=WORKERS, number=PICK)
     def claim_job(self, worker: str, number: int) -> None:
@@ -365,6 +380,29 @@ class QueueMachine(RuleBasedStateMachine):
         worker = run.worker or "w1"
         answer = self.do(lambda: transitions.finish(worker, [Ended(run, outcome)], self.conn))[0]
         assert answer.changed == self.model.finish(_held(run), kind, worker, outcome.reason or None, **end)
+        self.compare()
+
+    @rule(number=PICK, kind=st.sampled_from(["done", "released", "cancelled", "beat", "progress", "checkpoint"]))
+    def a_lost_run_comes_back(self, number: int, kind: str) -> None:
+        """Its job is run again by now, by the same worker too, or has gone on in some other way."""
+        lost = [run for run in self.runs if run.job_id in self.model.jobs and not self.model.ours(_held(run))]
+        again = [run for run in lost if self.model.jobs[run.job_id].status in ("RUNNING", "CANCEL_REQUESTED")]
+        if not lost:
+            return
+        run = (again or lost)[number % len(again or lost)]
+        match kind:
+            case "beat":
+                self.do(lambda: liveness.beat(run.worker or "", [run], self.conn))
+            case "progress":
+                report = liveness.Progress(run, 90, "late")
+                self.do(lambda: liveness.report_progress(run.worker or "", [report], self.conn))
+            case "checkpoint":
+                with pytest.raises(RunLost):
+                    liveness.save_checkpoint(run, "{}", self.conn)
+            case _:
+                outcome = {"done": Completed("1"), "released": Released(), "cancelled": Cancelled()}[kind]
+                answer = self.do(lambda: transitions.finish(run.worker or "", [Ended(run, outcome)], self.conn))[0]
+                assert not answer.changed
         self.compare()
 
     @rule(number=PICK)

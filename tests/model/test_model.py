@@ -15,8 +15,8 @@ from tests.model.reference import COLUMNS
 
 EXAMPLES = int(os.environ.get("DETIQ_MODEL_EXAMPLES", "0"))
 PROFILE = settings(
-    max_examples=EXAMPLES or 25,
-    stateful_step_count=100 if EXAMPLES else 40,
+    max_examples=EXAMPLES or 50,
+    stateful_step_count=100 if EXAMPLES else 50,
     derandomize=not EXAMPLES,
     deadline=None,
     database=None,
