@@ -260,8 +260,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKERS, number=PICK)
     def claim_job(self, worker: str, number: int) -> None:
+        self.claim_this(self.any_id(number, "QUEUED"), worker)
+
+    def claim_this(self, id: str, worker: str) -> None:
         real, ask = self._request(worker, 1, ["CRAWL"], "")
-        id = self.any_id(number, "QUEUED")
         job = self.do(lambda: transitions.claim_job(id, worker, real, self.conn))
         assert (job is not None) == self.model.claim_job(id, ask, self.moments.before)
         self._claimed([job] if job else [])
@@ -384,7 +386,12 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(number=PICK, kind=st.sampled_from(["done", "released", "cancelled", "beat", "progress", "checkpoint"]))
     def a_lost_run_comes_back(self, number: int, kind: str) -> None:
-        """Its job is run again by now, by the same worker too, or has gone on in some other way."""
+        """Its job is run again by now, most often by the same worker, or has gone on in some other way."""
+        live = [run for run in self.runs if self.model.ours(_held(run))]
+        if live and number % 4:
+            taken = live[number % len(live)]
+            self.requeue_orphaned_jobs(taken.worker or "")
+            self.claim_this(taken.job_id, taken.worker or "w1")
         lost = [run for run in self.runs if run.job_id in self.model.jobs and not self.model.ours(_held(run))]
         again = [run for run in lost if self.model.jobs[run.job_id].status in ("RUNNING", "CANCEL_REQUESTED")]
         if not lost:

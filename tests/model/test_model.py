@@ -1,13 +1,13 @@
 """Whatever is done to the queue, in any order: every column, the history and the counters are what the rules say.
 
-`DETIQ_MODEL_EXAMPLES=500` looks for longer, with other examples every time.
+`DETIQ_MODEL_EXAMPLES=500` looks for longer, with other examples every time, and shrinks what fails.
 """
 
 import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.model.machine import QueueMachine
@@ -18,6 +18,7 @@ PROFILE = settings(
     max_examples=EXAMPLES or 50,
     stateful_step_count=100 if EXAMPLES else 50,
     derandomize=not EXAMPLES,
+    phases=[Phase.generate, Phase.shrink] if EXAMPLES else [Phase.generate],  # shrinking takes minutes
     deadline=None,
     database=None,
     print_blob=False,
