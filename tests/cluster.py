@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from detiq_admin.postgres import THROWAWAY, EmbeddedServer
-from tests.settings import ROLE, TEST_DIR
+from tests.settings import OTHER_ROLE, ROLE, TEST_DIR
 
 
 def start() -> EmbeddedServer | None:
@@ -21,6 +21,9 @@ def start() -> EmbeddedServer | None:
         # Like the owner in production it is no superuser, so a missing right shows here too.
         connection.execute(f"CREATE ROLE {ROLE} LOGIN CREATEDB")
         connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
+        # Another program's, without any right until a test grants one.
+        connection.execute(f"CREATE ROLE {OTHER_ROLE}")
+        connection.execute(f"GRANT {OTHER_ROLE} TO {ROLE}")
     return server
 
 

@@ -13,6 +13,7 @@ from django.test import TransactionTestCase
 from detiq_admin.listening import listen, url
 from jobs.queue.connections import connector
 from tests import cluster
+from tests.adopted import other_program
 from tests.database import keep_seeds, reset_database
 from tests.processes import WorkerProcesses, console
 
@@ -25,6 +26,7 @@ Connection = psycopg.Connection[Any]
 def pytest_configure(config: pytest.Config) -> None:
     # Django's own way of cleaning up, TRUNCATE, is refused by the append-only tables.
     TransactionTestCase._fixture_teardown = lambda self: reset_database()
+    other_program.listen()
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         config.stash[_SERVER] = cluster.start()
 

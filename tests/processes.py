@@ -20,13 +20,13 @@ from detiq_admin.lifeline import PARENT_FD, READY_FD
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def database_url() -> str:
-    """The test database's address, with the name it has in this process of the run."""
+def database_url(name: str = "") -> str:
+    """The test database's address, with the name it has in this process of the run; or another's on the same server."""
     database = settings.DATABASES["default"]
     password = f":{quote(database['PASSWORD'], safe='')}" if database["PASSWORD"] else ""
     host = quote(database["HOST"], safe="")
     port = f"&port={database['PORT']}" if database["PORT"] else ""
-    return f"postgresql://{database['USER']}{password}@/{quote(database['NAME'], safe='')}?host={host}{port}"
+    return f"postgresql://{database['USER']}{password}@/{quote(name or database['NAME'], safe='')}?host={host}{port}"
 
 
 def manage(*arguments: str) -> list[str]:

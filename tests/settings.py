@@ -13,6 +13,7 @@ from urllib.parse import quote
 from jobs.conf import SETTINGS
 
 ROLE = "detiq_tests"
+OTHER_ROLE = "detiq_tests_other"
 
 for _name in [*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL", "LOG_FORMAT"]:
     os.environ.pop(_name, None)

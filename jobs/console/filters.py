@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from jobs.console.paging import storable
-from jobs.domain.states import DEAD_LETTERED
+from jobs.domain.states import DEAD_LETTERED, WORDS
 
 # One text each; the key is the parameter and the word in the filter field.
 TEXTS: dict[str, str] = {
@@ -120,7 +120,7 @@ _COLUMNS = {
     "type": "j.type",
     "tenant": 'j."tenantId"',
     "project": 'j."projectId"',
-    "failure": 'j."failureType"',
+    "failure": 'j."failureType"::text',  # it may be an enum, and the word none of its own
     "worker": 'j."workerId"',
     "group": "j.fingerprint",
 }
@@ -154,7 +154,8 @@ def _state(state: str, params: dict[str, Any]) -> str:
         return "(j.status = 'FAILED' AND NOT j.dlq)"
     name = f"state_{len(params)}"
     params[name] = state
-    return f"j.status = %({name})s"
+    # A word that another program invented may be none of an enum's own; the index serves those that we know.
+    return f"j.status = %({name})s" if state in WORDS else f"j.status::text = %({name})s"
 
 
 def like(text: str) -> str:

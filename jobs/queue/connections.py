@@ -1,9 +1,36 @@
-"""Connections outside Django: the engine's own threads, and Huey's."""
+"""Connections outside Django: the engine's own threads, and Huey's. And how every connection reads times."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
+from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader
+
+
+class UtcTimestampLoader(TimestampLoader):
+    """A time without zone, as other programs' tables hold it, is UTC."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, aware."""
+        return super().load(data).replace(tzinfo=UTC)
+
+
+class UtcTimestampBinaryLoader(TimestampBinaryLoader):
+    """The same in the binary format."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, aware."""
+        return super().load(data).replace(tzinfo=UTC)
+
+
+def read_times_as_utc() -> None:
+    """For every connection of this process, Django's too. Called once, before the first is opened."""
+    psycopg.adapters.register_loader("timestamp", UtcTimestampLoader)
+    psycopg.adapters.register_loader("timestamp", UtcTimestampBinaryLoader)
+
+
+read_times_as_utc()
 
 
 def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[Any]]:

@@ -1,14 +1,9 @@
-"""Several jobs in one claim: what the rules say of a claim of one holds for each of them.
-
-FAULTS OF THE CLAIM, marked `xfail(strict)`: take the mark away when `30_claim.sql` is right, and set `EXACT_BATCHES` in
-`tests/model/machine.py`, with which the model finds these by itself.
-"""
+"""Several jobs in one claim: what the rules say of a claim of one holds for each of them."""
 
 import threading
 from typing import Any
 
 import psycopg
-import pytest
 
 from jobs.domain.outcomes import ClaimRequest
 from jobs.queue import transitions
@@ -19,9 +14,6 @@ def claimed(turn: Any) -> list[str]:
     return sorted(job.run.job_id for job in turn.jobs)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the ring is left for the next priority while a tenant of this one may start more"
-)
 def test_a_batch_takes_no_lower_priority_while_a_higher_one_may_run(conn: Any) -> None:
     insert(conn, "a1", tenantId="a")
     for n in range(5):
@@ -30,7 +22,6 @@ def test_a_batch_takes_no_lower_priority_while_a_higher_one_may_run(conn: Any) -
     assert claimed(claim(conn, 4)) == ["a1", "b0", "b1", "b2"]
 
 
-@pytest.mark.xfail(strict=True, reason="a tenant's room is spent on a job that its type's cap then takes away")
 def test_a_batch_gives_a_tenant_its_next_job_when_the_first_ones_type_is_full(conn: Any) -> None:
     insert(conn, "d1", tenantId="a", type="DISCOVER")
     insert(conn, "d2", tenantId="b", type="DISCOVER")
@@ -39,16 +30,12 @@ def test_a_batch_gives_a_tenant_its_next_job_when_the_first_ones_type_is_full(co
     assert claimed(claim(conn, 3, tenant_cap=1, type_caps={"DISCOVER": 1})) == ["b9", "c1", "d1"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="tenants beyond the ring's end are looked at only when those before it take nothing"
-)
 def test_a_batch_goes_round_the_ring_before_it_gives_a_tenant_a_second_job(conn: Any) -> None:
     for id, tenant in (("c1", "c"), ("c2", "c"), ("a1", "a")):
         insert(conn, id, tenantId=tenant)
     assert claimed(claim(conn, 2, after="b")) == ["a1", "c1"]
 
 
-@pytest.mark.xfail(strict=True, reason="the second round of a claim in the source's order locks tenants after types")
 def test_a_claim_in_the_sources_order_and_a_claim_of_one_job_do_not_wait_in_a_circle(conn: Any, make_conn: Any) -> None:
     for id, tenant in (("a1", "a"), ("a2", "a"), ("b1", "b")):
         insert(conn, id, tenantId=tenant, type="DISCOVER")

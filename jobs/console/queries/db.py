@@ -1,6 +1,6 @@
 """Runs the SQL of the pages: reads only, named columns, with a time limit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +9,8 @@ from django.db import OperationalError, connection, transaction
 from psycopg import DataError
 from psycopg.errors import QueryCanceled
 from psycopg.types.datetime import TimestamptzLoader
+
+from jobs.queue.connections import UtcTimestampLoader
 
 type Row = dict[str, Any]
 
@@ -27,11 +29,23 @@ class BoundedTimestamptz(TimestamptzLoader):
 
     def load(self, data: Any) -> datetime:
         """The time, or the first or last showable one."""
-        try:
-            return min(max(super().load(data), EARLIEST), LATEST)
-        except DataError:
-            text = bytes(data)
-            return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
+        return _bounded(super().load, data)
+
+
+class BoundedTimestamp(UtcTimestampLoader):
+    """The same for times without zone."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, or the first or last showable one."""
+        return _bounded(super().load, data)
+
+
+def _bounded(load: Callable[[Any], datetime], data: Any) -> datetime:
+    try:
+        return min(max(load(data), EARLIEST), LATEST)
+    except DataError:
+        text = bytes(data)
+        return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
 
 
 @contextmanager
@@ -57,6 +71,7 @@ def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> 
     """The rows as dicts."""
     with connection.cursor() as cursor:
         cursor.cursor.adapters.register_loader("timestamptz", BoundedTimestamptz)
+        cursor.cursor.adapters.register_loader("timestamp", BoundedTimestamp)
         cursor.execute(sql, params)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

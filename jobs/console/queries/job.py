@@ -21,7 +21,7 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
        j.progress, left(j."currentStep", 1000) AS current_step,
        j."queuedAt" AS queued_at, j."requeuedAt" AS requeued_at, j."startedAt" AS started_at,
        j."finishedAt" AS finished_at, j."heartbeatAt" AS heartbeat_at, j."workerId" AS worker_id,
-       j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType", 200) AS failure_type,
+       j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType"::text, 200) AS failure_type,
        j."dlqAt" AS dlq_at, j.inline, left(j."submittedBy", 300) AS submitted_by, j."checkpointAt" AS checkpoint_at,
        left(j."uniqueKey", 500) AS unique_key, j.fingerprint, j."originId" AS origin_id, j."redriveCount" AS redrive_count,
        j.checkpoint IS NOT NULL AS has_checkpoint,

@@ -14,13 +14,14 @@ COUNT_SECONDS = 1.0
 
 # No config, result or checkpoint: they may be megabytes, and no list shows them.
 COLUMNS = """
-    j.id, j."queuedAt"::text AS cursor_at, left(j."tenantId", 300) AS tenant_id, left(j."projectId", 300) AS project_id,
+    j.id, j."queuedAt"::timestamptz::text AS cursor_at,
+    left(j."tenantId", 300) AS tenant_id, left(j."projectId", 300) AS project_id,
     left(j.type, 200) AS type, left(j.name, 300) AS name, left(j.status::text, 100) AS status, j.dlq, j.priority,
     left(j.error, 300) AS error, left(j."dlqReason", 300) AS dlq_reason, j.progress,
     left(j."currentStep", 200) AS current_step,
     j."queuedAt" AS queued_at, j."requeuedAt" AS requeued_at, j."startedAt" AS started_at,
     j."finishedAt" AS finished_at, j."heartbeatAt" AS heartbeat_at, left(j."workerId", 200) AS worker_id,
-    j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType", 100) AS failure_type,
+    j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType"::text, 100) AS failure_type,
     j.inline, j.fingerprint, j."dlqAt" AS dlq_at
 """
 

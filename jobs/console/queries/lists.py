@@ -31,7 +31,7 @@ def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
         """SELECT left(type, 200) AS type, fingerprint, count(*) AS n, count(DISTINCT "tenantId") AS tenants,
                   max("dlqAt") AS latest, (array_agg(left(error, 300) ORDER BY "dlqAt" DESC))[1] AS error,
                   (array_agg("failureType" ORDER BY "dlqAt" DESC))[1] AS failure_type, sum(count(*)) OVER () AS total
-             FROM (SELECT type, fingerprint, "tenantId", "dlqAt", left(error, 300) AS error, "failureType"
+             FROM (SELECT type, fingerprint, "tenantId", "dlqAt", left(error, 300) AS error, "failureType"::text
                      FROM "PlatformJob" WHERE dlq ORDER BY "dlqAt" DESC, id DESC LIMIT %(rows)s) d
             GROUP BY 1, 2 ORDER BY n DESC, latest DESC LIMIT %(most)s""",
         {"most": most, "rows": rows},

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -12,6 +13,7 @@ from huey import PostgresHuey
 
 from jobs.management.grants import grant
 from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
+from jobs.queue.adoption import AdoptionRefused, Report, adopt_whole
 from jobs.queue.connections import connector
 from jobs.queue.schema import install_functions
 
@@ -23,7 +25,8 @@ _PAUSES_SECONDS = (1, 2, 4, 8, 15)
 
 class Command(DjangoMigrate):
     """1. Wait for other migrations of this database, refuse an old server. 2. Django's migrations, as the owner; again
-    after a lock timeout. 3. Functions, the cache's and Huey's tables. 4. Grants to the role that serves."""
+    after a lock timeout. 3. Functions, what shared tables lack, the cache's and Huey's tables. 4. Grants
+    to the role that serves."""
 
     help = "Brings the database up to date: tables, functions, and the serving role's rights."
 
@@ -44,10 +47,17 @@ class Command(DjangoMigrate):
                 return self._once(connection, served_by, *args, **options)
 
     def _once(self, connection: BaseDatabaseWrapper, served_by: str, *args: Any, **options: Any) -> str | None:
-        output = super().execute(*args, **options)
-        if _brings_up_to_date(options):
-            _finish(connection, served_by, verbosity=options["verbosity"])
+        try:
+            output = super().execute(*args, **options)
+            if _brings_up_to_date(options):
+                self._tell(_finish(connection, served_by, verbosity=options["verbosity"]), options["verbosity"])
+        except AdoptionRefused as error:
+            raise CommandError(str(error), returncode=1) from error
         return output
+
+    def _tell(self, report: Report, verbosity: int) -> None:
+        for line in report.lines if verbosity else []:
+            self.stdout.write(line)
 
 
 def _brings_up_to_date(options: dict[str, Any]) -> bool:
@@ -55,11 +65,13 @@ def _brings_up_to_date(options: dict[str, Any]) -> bool:
     return not only_looks and not options.get("migration_name")
 
 
-def _finish(connection: BaseDatabaseWrapper, served_by: str, verbosity: int) -> None:
+def _finish(connection: BaseDatabaseWrapper, served_by: str, verbosity: int) -> Report:
     install_functions(connection)
+    report = adopt_whole(connection)
     call_command("createcachetable", database=connection.alias, verbosity=verbosity)
     _make_huey_tables(connection)
     grant(connection, served_by)
+    return report
 
 
 def _make_huey_tables(connection: BaseDatabaseWrapper) -> None:

@@ -1,4 +1,5 @@
--- The contract's tables. They may exist already, made by another program: what is there is kept as it is.
+-- The contract's tables. They may exist already, made by another program: what is there is kept as it is, and what it
+-- lacks is added by jobs/queue/adoption.
 CREATE TABLE IF NOT EXISTS "PlatformJob" (
     id            text PRIMARY KEY,
     "tenantId"    text NOT NULL,
@@ -27,19 +28,15 @@ CREATE TABLE IF NOT EXISTS "PlatformJob" (
     inline        boolean NOT NULL DEFAULT false,
     "submittedBy" text,
     checkpoint    jsonb,
-    "checkpointAt" timestamptz
-);
-
--- Columns of our own: nullable, or with a database default, so that other programs need not know them.
-ALTER TABLE "PlatformJob"
-    ADD COLUMN IF NOT EXISTS "uniqueKey"    text,
-    ADD COLUMN IF NOT EXISTS "fingerprint"  text,
-    ADD COLUMN IF NOT EXISTS "originId"     text,
-    ADD COLUMN IF NOT EXISTS "redriveCount" integer NOT NULL DEFAULT 0,
-    ADD COLUMN IF NOT EXISTS "lostCount"    integer NOT NULL DEFAULT 0;
-
--- Heartbeats and progress rewrite a row in place when its page has room; the vacuum keeps up with a busy queue.
-ALTER TABLE "PlatformJob" SET (
+    "checkpointAt" timestamptz,
+    -- Columns of our own: nullable, or with a database default, so that other programs need not know them.
+    "uniqueKey"    text,
+    fingerprint    text,
+    "originId"     text,
+    "redriveCount" integer NOT NULL DEFAULT 0,
+    "lostCount"    integer NOT NULL DEFAULT 0
+) WITH (
+    -- Heartbeats and progress rewrite a row in place when its page has room; the vacuum keeps up with a busy queue.
     fillfactor = 85,
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_threshold = 1000,

@@ -1,5 +1,6 @@
 -- The history and the counters, written by triggers so that a change by another program is there too.
--- They run as the tables' owner: whoever may write a job needs no right on the history.
+-- They run as the tables' owner: whoever may write a job needs no right on the history. And in UTC: a table of another
+-- program may hold times without zone.
 
 CREATE OR REPLACE FUNCTION detiq_state(status text, dlq boolean) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -36,6 +37,7 @@ $$;
 CREATE OR REPLACE FUNCTION detiq_record_insert() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT
+SET timezone = 'UTC'
 SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
@@ -66,6 +68,7 @@ $$;
 CREATE OR REPLACE FUNCTION detiq_record_update() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT
+SET timezone = 'UTC'
 SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
@@ -103,8 +106,8 @@ BEGIN
                CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN fingerprint END,
                nullif(jsonb_strip_nulls(jsonb_build_object(
                    'error', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN left(error, 8000) END,
-                   'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt" END,
-                   'finishedAt', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED') THEN "finishedAt" END,
+                   'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt"::timestamptz END,
+                   'finishedAt', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED') THEN "finishedAt"::timestamptz END,
                    'progress', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED')
                                      AND to_status <> 'DONE' THEN progress END,
                    'redrive', CASE WHEN from_dlq AND to_status = 'QUEUED' THEN "redriveCount" END
@@ -146,6 +149,7 @@ $$;
 CREATE OR REPLACE FUNCTION detiq_record_delete() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT
+SET timezone = 'UTC'
 SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$

@@ -77,6 +77,7 @@ DECLARE
     lane_tenants_ text[];
     lane_types_   text[];
     seen_     integer;
+    gained_   boolean;
     busy_     text[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
@@ -152,6 +153,7 @@ BEGIN
         EXIT WHEN level_ IS NULL OR (round_ AND level_ >= start_);
         low_ := p_after;
         high_ := NULL;
+        gained_ := false;
         WHILE room_ > 0 LOOP
             -- The next tenants in the ring that may start something, each with the types it may start. A lane is what
             -- one tenant has queued of one type. Each lane costs a look at an index; when many tenants are full, it is
@@ -343,19 +345,26 @@ BEGIN
                        "currentStep" = NULL,
                        progress = 0
                  WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
-                RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+                RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
                 GET DIAGNOSTICS taken_ = ROW_COUNT;
                 room_ := room_ - taken_;
+                gained_ := gained_ OR taken_ > 0;
             END IF;
 
-            -- Round the ring: on to its end, then from its start to where this turn began.
-            IF tenants_ IS NULL OR cardinality(tenants_) < room_ THEN
-                EXIT WHEN high_ IS NOT NULL OR p_after = '';
+            -- Round the ring: on to its end, then from its start to where this turn began; and round again as long as a
+            -- round gave something, before a lower priority gets anything.
+            IF tenants_ IS NOT NULL AND cardinality(tenants_) >= room_ THEN
+                low_ := tenants_[cardinality(tenants_)];
+            ELSIF high_ IS NULL AND p_after <> '' THEN
                 low_ := '';
                 high_ := p_after;
+            ELSIF gained_ THEN
+                gained_ := false;
+                low_ := p_after;
+                high_ := NULL;
             ELSE
-                low_ := tenants_[cardinality(tenants_)];
+                EXIT;
             END IF;
         END LOOP;
     END LOOP;
@@ -384,6 +393,7 @@ AS $$
 DECLARE
     room_    integer := p_slots;
     taken_   integer;
+    round_   integer := 0;
     tenants_ text[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
@@ -396,9 +406,16 @@ BEGIN
         SELECT array_agg(DISTINCT c.tenant ORDER BY c.tenant) INTO tenants_
           FROM (SELECT tenant FROM detiq_strict_head(p_types, p_tenant_cap, p_type_caps, room_)) c;
         EXIT WHEN tenants_ IS NULL;
-        -- Tenants before types, each in order: as `detiq_claim_job`, so that nobody waits in a circle.
-        PERFORM pg_advisory_xact_lock(hashtextextended('detiq.tenant:' || t.tenant, 0))
-           FROM unnest(tenants_) AS t (tenant);
+        -- Tenants before types, each in order: as `detiq_claim_job`, so that nobody waits in a circle. From the second round
+        -- on types are held already: then a tenant whose lock is not free ends the claim instead of being waited for.
+        IF round_ = 0 THEN
+            PERFORM pg_advisory_xact_lock(hashtextextended('detiq.tenant:' || t.tenant, 0))
+               FROM unnest(tenants_) AS t (tenant);
+        ELSE
+            EXIT WHEN NOT (SELECT bool_and(pg_try_advisory_xact_lock(hashtextextended('detiq.tenant:' || t.tenant, 0)))
+                             FROM unnest(tenants_) AS t (tenant));
+        END IF;
+        round_ := round_ + 1;
         PERFORM pg_advisory_xact_lock(hashtextextended('detiq.type:' || t.type, 0))
            FROM (SELECT u.type FROM unnest(p_types) AS u (type)
                   WHERE detiq_type_cap(u.type, p_type_caps) IS NOT NULL ORDER BY u.type) t;
@@ -423,8 +440,8 @@ BEGIN
                "currentStep" = NULL,
                progress = 0
          WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
-        RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+        RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                  j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
         GET DIAGNOSTICS taken_ = ROW_COUNT;
         room_ := room_ - taken_;
         EXIT WHEN taken_ = 0;
@@ -508,7 +525,7 @@ BEGIN
            "currentStep" = NULL,
            progress = 0
      WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
-    RETURNING j.id, j."tenantId", j."projectId", j.type, j.name, j.config::text,
-              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt";
+    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
 END
 $$;

@@ -70,7 +70,7 @@ BEGIN
                             ELSE j.error END,
                "failureType" = CASE WHEN d.next = 'DONE' THEN NULL
                                     WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.failure_type
-                                    ELSE j."failureType" END,
+                                    ELSE j."failureType"::text END,
                fingerprint = CASE WHEN d.next = 'DONE' THEN NULL
                                   WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN d.fingerprint
                                   ELSE j.fingerprint END,

@@ -1,0 +1,54 @@
+"""The engine's own tests and those of the main pages, run again on databases whose tables another program made."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.adopted.other_program import VARIABLE
+from tests.processes import ROOT, database_url
+
+# What depends on the tables' making; what a whole worker does on them is shown by a few.
+MODULES = {
+    "text": ["tests/queue", "tests/console/test_overview.py"],
+    "enum": [
+        "tests/queue",
+        "tests/console/test_overview.py",
+        "tests/console/test_jobs_list.py",
+        "tests/console/test_job_page.py",
+        "tests/workers/test_worker.py::test_progress_step_checkpoint_and_log_lines_are_seen_while_it_runs",
+        "tests/workers/test_worker.py::test_a_killed_workers_job_goes_on_from_its_checkpoint",
+        "tests/workers/test_worker.py::test_whatever_a_handler_raises_ends_its_job_and_not_the_worker[FAIL]",
+    ],
+}
+LEFT_OUT = [
+    "longest_wait",  # compares microseconds with a column of milliseconds
+    "offset_of_their_own_day",  # writes in a session that is not in UTC, which a column without zone cannot bear
+    "as_if_enqueued_alone",  # compares every column, the other program's "updatedAt" too
+    "huge_job",  # nothing in it depends on the tables' making
+]
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("schema", list(MODULES))
+def test_the_engine_works_on_tables_that_another_program_made(schema: str, db: None) -> None:
+    name = f"adopted_{schema}"
+    env = {
+        **{key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "DATABASE_"))},
+        VARIABLE: schema,
+        "DETIQ_TEST_DATABASE_URL": database_url(name),
+        "DETIQ_TEST_DIR": f"{os.environ['DETIQ_TEST_DIR']}-{name}",
+    }
+    chosen = " and ".join(f"not {one}" for one in LEFT_OUT)
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k", chosen]
+    run = subprocess.run(
+        [*command, *MODULES[schema]],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, "\n".join(run.stdout.splitlines()[-80:])
