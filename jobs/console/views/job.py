@@ -15,7 +15,7 @@ from jobs.console.queries.db import Row, limited
 from jobs.console.queries.overview import shared
 from jobs.console.views.jobs import gates
 from jobs.console.views.render import show, wants_part
-from jobs.domain.states import DEAD_LETTERED, JobStatus
+from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 from jobs.templatetags.formats import duration_text
 
 # verb → (button, states that allow it)
@@ -24,7 +24,7 @@ ACTIONS: dict[str, tuple[str, frozenset[str]]] = {
     "retry": ("Retry…", frozenset({DEAD_LETTERED})),
     "rerun": (
         "Run again…",
-        frozenset({JobStatus.DONE, JobStatus.CANCELLED, JobStatus.FAILED, DEAD_LETTERED}),
+        ENDED | {DEAD_LETTERED},
     ),
     "cancel": ("Cancel…", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT, JobStatus.RUNNING})),
     "force_cancel": ("Force cancel…", frozenset({JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED})),
