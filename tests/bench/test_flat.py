@@ -30,11 +30,11 @@ def pages(lab: Lab, backlog: Backlog) -> int:
     with lab.database() as url, psycopg.connect(url, autocommit=True) as connection:
         fill(connection, backlog.blocks, [JOBS])
         hold(connection, backlog.pauses)
-        found = 0
-        for _ in range(8):
+        found = []
+        for _ in range(10):
             with connection.transaction(force_rollback=True):
-                found = explained(connection)
-        return found
+                found.append(explained(connection))
+        return min(found)
 
 
 def explained(connection) -> int:

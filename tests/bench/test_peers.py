@@ -1,19 +1,29 @@
-"""Other queues go through the same steps, when they are installed."""
+"""Ours and other queues go through the same steps; the others when they are installed."""
 
 import pytest
 
-from jobs.bench import side_by_side
 from jobs.bench.peers import known
 from jobs.bench.server import BenchRefused, Lab
-from tests.bench.conftest import sane
+from jobs.bench.side_by_side import Bench, until_all_started
+
+EACH = [known.OURS, known.OURS_BY_SQL, *(peer for peer in known.PEERS if "batch" not in peer.title)]
 
 
-@pytest.mark.parametrize("peer", known.PEERS, ids=lambda one: one.title)
-def test_a_peer_goes_through_every_step(lab: Lab, peer: known.Known) -> None:
-    pytest.importorskip(peer.distribution)
-    options = side_by_side.SideOptions(single=5, bulk=20, pickups=2, jobs=20, processes=[1])
-    for step in (side_by_side.enqueue, side_by_side.pickup, side_by_side.drain):
-        assert sane(step(lab, options, [peer]).rows[-1])
+@pytest.mark.parametrize("peer", EACH, ids=lambda one: one.title)
+def test_each_goes_through_every_step(lab: Lab, peer: known.Known) -> None:
+    if peer.distribution:
+        pytest.importorskip(peer.distribution)
+    with Bench(lab, peer, 20) as bench:
+        if peer is not known.OURS_BY_SQL:
+            assert bench.measure("bulk", 20) > 0
+        with bench.workers(1) as running:
+            if peer is not known.OURS_BY_SQL:
+                until_all_started(bench.notes, 20, running)
+                assert bench.notes.per_second() > 0
+            bench.notes.clear()
+            times = bench.measure("pickup", 3)
+        assert len(times) == 3
+        assert all(0 <= milliseconds < 10_000 for milliseconds in times)
 
 
 def test_peers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from jobs.bench import claim, claimers, drain, side_by_side
+from jobs.bench import claim, claimers, drain
 from jobs.bench.backlogs import backlogs
-from jobs.bench.peers.known import OURS, OURS_BY_SQL
 from jobs.bench.server import Lab
 from tests.bench.conftest import sane
 
@@ -29,19 +28,3 @@ def test_a_drain_by_real_workers_with_and_without_records(lab: Lab) -> None:
     (row,) = drain.run(lab, drain.DrainOptions(jobs=100, processes=[1])).rows
     assert sane(row)
     assert row["kept_ratio"] > 0
-
-
-def test_enqueue_and_pickup_by_the_steps_of_peers(lab: Lab) -> None:
-    options = side_by_side.SideOptions(single=20, bulk=100, pickups=5)
-    enqueued = side_by_side.enqueue(lab, options, ())
-    picked = side_by_side.pickup(lab, options, ())
-    assert (
-        [row["queue"] for row in enqueued.rows]
-        == [row["queue"] for row in picked.rows]
-        == [
-            OURS.title,
-            OURS_BY_SQL.title,
-        ]
-    )
-    assert all(sane(row) for row in [*enqueued.rows, *picked.rows])
-    assert all(row["p95_ms"] < 5_000 for row in picked.rows)
