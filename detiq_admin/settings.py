@@ -169,4 +169,7 @@ HUEY = {
 }
 
 # --- Logs -----------------------------------------------------------------------------------------------------------
+# Who asked is bound where the login is checked: binding it for every request would read the session for what needs no
+# login, and wait for an absent database once more with every log line.
+DJANGO_STRUCTLOG_USER_ID_FIELD = None
 LOGGING = logging_config(os.environ.get("LOG_LEVEL", "INFO").upper(), os.environ.get("LOG_FORMAT") == "json")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.domain.states import TRANSITIONS, WORDS, JobStatus
+from jobs.domain.states import ACTIVE, ENDED, TRANSITIONS, WORDS, JobStatus
 from jobs.queue import transitions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -107,3 +107,30 @@ def test_every_transition_of_the_table_is_a_function_of_the_door(transition: str
 
 def test_every_status_has_a_word() -> None:
     assert set(JobStatus) <= set(WORDS)
+
+
+# --- Every list of statuses comes from one place ----------------------------------------------------------------------
+# In SQL they have to be written out; a list of ends that forgets one would keep its job open for ever.
+STATUS_LIST = re.compile(r"\(\s*('[A-Z_]+'(?:\s*,\s*'[A-Z_]+')+)\s*\)")
+
+
+def test_every_list_of_ends_in_sql_knows_all_of_them() -> None:
+    seen = 0
+    for path in product_files("*.sql"):
+        for found in STATUS_LIST.findall(sql_without_comments(path)):
+            statuses = set(re.findall(r"'([A-Z_]+)'", found))
+            if statuses >= {"DONE", "FAILED"} and not statuses & ACTIVE:
+                seen += 1
+                assert statuses == ENDED, f"{name(path)}: {found}"
+    assert seen, "the search finds none at all"
+
+
+def test_no_python_file_but_the_domains_lists_ends_of_its_own() -> None:
+    for path in product_files("*.py"):
+        if path.name == "states.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Set | ast.Tuple | ast.List):
+                words = {one.value for one in node.elts if isinstance(one, ast.Constant)}
+                words |= {one.attr for one in node.elts if isinstance(one, ast.Attribute)}
+                assert not words >= {"DONE", "FAILED"}, f"{name(path)}:{node.lineno} {ast.unparse(node)}"

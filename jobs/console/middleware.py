@@ -5,6 +5,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -47,6 +48,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             from jobs.console.views.errors import page
 
             return page(request, 403, "This account has no role yet. An admin can give it one.")
+        structlog.contextvars.bind_contextvars(user_id=request.user.pk)
         return None
 
     def handle_no_permission(self, request: Any, view_func: Any) -> Any:

@@ -1,5 +1,6 @@
 """Work done as the owner of the tables (`DATABASE_OWNER_URL`) instead of the role that serves."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from jobs.queue.connections import connector
 OLDEST_VERSION = 15
 # Any number of ours will do, as long as every release uses the same.
 _MIGRATE_LOCK = 0x6465_7469_71
+_LOOK_AGAIN_SECONDS = 0.5
 _WHO = ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")
 
 
@@ -53,11 +55,24 @@ def one_at_a_time(connection: BaseDatabaseWrapper) -> Iterator[None]:
         lock = connector(owner_settings(connection))("detiq-migrate")
     except psycopg.OperationalError as error:
         raise CommandError(unreachable(error)) from error
-    with lock, lock.transaction():
+    with lock:
         refuse_old(lock.info.server_version)
-        lock.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        lock.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATE_LOCK])
+        while not _locked(lock):
+            time.sleep(_LOOK_AGAIN_SECONDS)
         yield
+
+
+def _locked(lock: psycopg.Connection[Any]) -> bool:
+    """Tries to take the lock in a transaction that is left open, and holds no snapshot, waiting or working.
+
+    An index that is built CONCURRENTLY waits for every older snapshot, and would wait for ours for ever.
+    """
+    lock.execute("BEGIN")
+    if lock.execute("SELECT pg_try_advisory_xact_lock(%s)", [_MIGRATE_LOCK]).fetchone() == (True,):
+        lock.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # also lets go of the SELECT's snapshot
+        return True
+    lock.execute("ROLLBACK")
+    return False
 
 
 def refuse_old(server_version: int) -> None:

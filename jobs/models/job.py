@@ -1,6 +1,6 @@
 """The contract's job table, and what is written beside it. No method writes: changes go through `jobs.queue`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models.functions import Now
@@ -51,6 +51,12 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.type
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Refused for a row that was read: it would write every column back as it was then."""
+        if not self._state.adding:
+            raise RuntimeError("a job is changed through jobs.queue.transitions, never by save()")
+        super().save(*args, **kwargs)
 
     @property
     def state(self) -> str:

@@ -45,6 +45,26 @@ class Pause(models.Model):
         return scope_words(self.type, self.tenant_id, self.project_id)
 
 
+class GateChange(models.Model):
+    """What claims had to obey from a moment on: one committed change of a cap, a pause or the flag. The database writes it.
+
+    `source` is the table, `key` its row's, `row` that row as committed, None when it was removed. The row with source
+    `begin` says since when this is known.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    at = models.DateTimeField(db_default=Now())
+    source = models.TextField()
+    key = models.TextField()
+    row = models.JSONField(null=True)
+
+    class Meta:
+        db_table = "gate_history"
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.key} at {self.at}"
+
+
 def scope_words(type_: str | None, tenant_id: str | None, project_id: str | None) -> str:
     """A pause's scope in words."""
     what = type_ or ("Everything" if tenant_id is None and project_id is None else "All types")

@@ -47,6 +47,7 @@ class Sweep:
                 "promote_failed": lambda: self._batches(transitions.promote_failed),
                 "retry_unclassified": lambda: self._batches(transitions.retry_unclassified),
                 "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
+                "repair": lambda: self._batches(transitions.repair),
                 "rescue": self._rescue,
             }
         )

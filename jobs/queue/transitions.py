@@ -321,6 +321,17 @@ def dead_letter_failed(limit: int, *, actor: str, using: Connection | None = Non
     return _sweep("dead_letter_failed", limit, actor, using)
 
 
+def repair(limit: int, *, actor: str, thorough: bool = False, using: Connection | None = None) -> list[str]:
+    """Puts right columns that cannot be true together (see `jobs.queue.consistency`); no job changes its state by it.
+
+    `thorough` reads every job for figures that are out of range.
+    """
+    ids = [row["id"] for row in run("repair", {"limit": limit, "actor": actor, "thorough": thorough}, using)]
+    if ids:
+        log.warning("job.repair", jobs=len(ids), first=ids[0], actor=actor)
+    return ids
+
+
 def rescue(ends: Sequence[Ended], *, actor: str, using: Connection | None = None) -> list[EndAnswer]:
     """Ends runs whose worker is lost. Each end carries the `beat` it was judged by: a run that has shown a sign of life
     since is left alone."""

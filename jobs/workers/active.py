@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from jobs.domain.errors import JobCancelled, RunLost, RunTooLong, StopRun
 from jobs.domain.outcomes import ClaimedJob, Run
@@ -22,6 +23,11 @@ class ActiveRun:
     @property
     def run(self) -> Run:
         return self.job.run
+
+    def database_now(self) -> datetime:
+        """The database's clock, as this process knows it: the moment of the claim, and its own steady clock since then."""
+        elapsed = timedelta(seconds=time.monotonic() - self.since)
+        return (self.run.started or datetime.now(UTC)) + elapsed
 
     @property
     def lost(self) -> bool:

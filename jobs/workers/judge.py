@@ -3,7 +3,7 @@
 import random
 import traceback
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
@@ -26,9 +26,14 @@ _HERE = Path(__file__).parent
 
 
 def judge(
-    job: ClaimedJob, error: BaseException, jitter: float, rng: random.Random, rules: Sequence[Rule] = BUILT_IN
+    job: ClaimedJob,
+    error: BaseException,
+    now: datetime,
+    jitter: float,
+    rng: random.Random,
+    rules: Sequence[Rule] = BUILT_IN,
 ) -> RetryLater | DeadLettered:
-    """The outcome of a run that raised."""
+    """The outcome of a run that raised. `now` by the database's clock: the other side may have named a moment."""
     sign = sign_of(error)
     classification = _classified(sign, rules)
     failure = Failure(
@@ -37,7 +42,7 @@ def judge(
         fingerprint=fingerprint(job.type, type(error).__qualname__, sign.message),
         sign=sign_record(sign, classification.rule_id),
     )
-    named = retry_after_seconds(sign.message, sign.attributes, datetime.now(UTC))
+    named = retry_after_seconds(sign.message, sign.attributes, now)
     return _outcome(job, failure, classification.failure_type, classification.why, jitter, rng, named)
 
 

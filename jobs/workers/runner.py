@@ -121,7 +121,7 @@ class Runner:
         if isinstance(active.stop.reason, (RunLost, WorkerStopping, JobCancelled)):
             log.info("run.stopped_by_error", job=active.run.job_id, error=type(error).__name__)
             return self._stopped(active, active.stop.reason)
-        return judge(active.job, error, self.retry_jitter, self.rng, self.rules())
+        return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
 
 
 def _config(job: ClaimedJob) -> dict[str, Any]:

@@ -72,6 +72,15 @@ def test_the_process_answers_without_the_database(client: Client, django_assert_
         assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/metrics"])
+def test_a_browsers_session_is_not_read_for_what_needs_no_login(
+    viewer: Client, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    reads = _count_session_reads(monkeypatch)
+    assert viewer.get(path).status_code == 200
+    assert reads == []
+
+
 def test_not_ready_comes_within_its_limit(client: Client, settings: object) -> None:
     database = dict(connection.settings_dict) | {"HOST": "127.0.0.1", "PORT": "1"}
     began = time.monotonic()
@@ -105,3 +114,26 @@ def test_an_outage_before_any_view_is_a_503_too(viewer: Client, monkeypatch: pyt
     viewer.raise_request_exception = False
     response = viewer.get("/")
     assert response.status_code == 503 and "frame-ancestors" in response["Content-Security-Policy"]
+
+
+def test_an_outage_is_waited_for_once_a_request(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = _count_session_reads(monkeypatch, error=PoolTimeout("no connection"))  # each takes seconds
+    viewer.raise_request_exception = False
+    assert viewer.get("/").status_code == 503
+    assert len(reads) == 1
+
+
+def _count_session_reads(monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> list[str]:
+    from django.contrib.sessions.backends.db import SessionStore
+
+    reads: list[str] = []
+    load = SessionStore.load
+
+    def counted(store: SessionStore) -> object:
+        reads.append("read")
+        if error is not None:
+            raise error
+        return load(store)
+
+    monkeypatch.setattr(SessionStore, "load", counted)
+    return reads

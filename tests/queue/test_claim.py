@@ -87,9 +87,12 @@ def test_a_tenants_own_cap(conn: Any, cap: int | None, unlimited: bool, runs: in
     assert sum(len(claim(conn, 10).jobs) for _ in range(3)) == runs
 
 
-def test_a_cap_that_has_ended_gives_way_to_the_one_before(conn: Any) -> None:
+@pytest.mark.parametrize(("cap", "unlimited"), [(0, False), (None, True)])
+def test_a_cap_that_has_ended_gives_way_to_the_one_before(conn: Any, cap: int | None, unlimited: bool) -> None:
     conn.execute(
-        "INSERT INTO tenant_setting (tenant_id, cap, ends_at, previous_cap, updated_by) VALUES ('acme', 0, now(), 2, 'x')"
+        """INSERT INTO tenant_setting (tenant_id, cap, unlimited, ends_at, previous_cap, updated_by)
+           VALUES ('acme', %s, %s, now(), 2, 'x')""",
+        [cap, unlimited],
     )
     for n in range(4):
         insert(conn, f"j{n}")

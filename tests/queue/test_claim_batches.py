@@ -30,6 +30,12 @@ def test_a_batch_gives_a_tenant_its_next_job_when_the_first_ones_type_is_full(co
     assert claimed(claim(conn, 3, tenant_cap=1, type_caps={"DISCOVER": 1})) == ["b9", "c1", "d1"]
 
 
+def test_a_batch_goes_round_the_ring_before_it_gives_a_tenant_a_second_job(conn: Any) -> None:
+    for id, tenant in (("c1", "c"), ("c2", "c"), ("a1", "a")):
+        insert(conn, id, tenantId=tenant)
+    assert claimed(claim(conn, 2, after="b")) == ["a1", "c1"]
+
+
 def test_a_claim_in_the_sources_order_and_a_claim_of_one_job_do_not_wait_in_a_circle(conn: Any, make_conn: Any) -> None:
     for id, tenant in (("a1", "a"), ("a2", "a"), ("b1", "b")):
         insert(conn, id, tenantId=tenant, type="DISCOVER")

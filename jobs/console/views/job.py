@@ -15,7 +15,7 @@ from jobs.console.queries.db import Row, limited
 from jobs.console.queries.overview import shared
 from jobs.console.views.jobs import gates
 from jobs.console.views.render import show, wants_part
-from jobs.domain.states import DEAD_LETTERED, JobStatus
+from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 from jobs.templatetags.formats import duration_text
 
 # verb → (button, states that allow it)
@@ -24,7 +24,7 @@ ACTIONS: dict[str, tuple[str, frozenset[str]]] = {
     "retry": ("Retry…", frozenset({DEAD_LETTERED})),
     "rerun": (
         "Run again…",
-        frozenset({JobStatus.DONE, JobStatus.CANCELLED, JobStatus.FAILED, DEAD_LETTERED}),
+        ENDED | {DEAD_LETTERED},
     ),
     "cancel": ("Cancel…", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT, JobStatus.RUNNING})),
     "force_cancel": ("Force cancel…", frozenset({JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED})),
@@ -105,7 +105,7 @@ def what_next(row: Row) -> str:
     """What happens next, in words."""
     match row["state"]:
         case JobStatus.QUEUED:
-            return "A worker with a free slot starts it."
+            return "It starts when its turn has come and nothing holds it."
         case JobStatus.RUNNING:
             return "It runs to its end; a worker lost is noticed by the missing heartbeat."
         case JobStatus.CANCEL_REQUESTED:

@@ -7,9 +7,15 @@ UPDATE "PlatformJob"
        "workerId" = NULL, "heartbeatAt" = NULL
   FROM said
  WHERE id = ANY (ARRAY(
-           SELECT id
-             FROM "PlatformJob"
+           SELECT f.id
+             FROM "PlatformJob" f
             WHERE status = 'FAILED' AND NOT dlq AND "nextRetryAt" IS NULL AND "failureType" IS NULL AND "retryCount" < 5
+              -- Whose key another job holds waits until that one has ended; of several such, the first goes first.
+              AND NOT EXISTS (SELECT 1 FROM "PlatformJob" o
+                               WHERE o."uniqueKey" = f."uniqueKey"
+                                 AND o.status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED'))
+              AND NOT EXISTS (SELECT 1 FROM "PlatformJob" o
+                               WHERE o."uniqueKey" = f."uniqueKey" AND o.status = 'FAILED' AND NOT o.dlq AND o.id < f.id)
             LIMIT %(limit)s
               FOR UPDATE SKIP LOCKED))
 RETURNING id

@@ -1,9 +1,21 @@
 -- The gate: claims hold it shared; the commit of a pause or a cap holds it alone.
 
+-- Called by the deferred triggers, so at the writer's commit. With the gate held alone no claim is under way: the moment
+-- that is written down is exactly when the change came into force. `row` is what is in force from then on; NULL: gone.
 CREATE OR REPLACE FUNCTION detiq_gate_changed() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    row_ jsonb := to_jsonb(CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END);
+    key_ text := CASE TG_TABLE_NAME WHEN 'queue_pause' THEN row_ ->> 'id'
+                                    WHEN 'tenant_setting' THEN row_ ->> 'tenant_id'
+                                    WHEN 'type_setting' THEN row_ ->> 'type'
+                                    ELSE row_ ->> 'key' END;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('detiq.gate', 0));
+    IF TG_TABLE_NAME <> 'SystemConfig' OR key_ = 'queue.paused' THEN
+        INSERT INTO gate_history (at, source, key, row)
+        VALUES (clock_timestamp(), TG_TABLE_NAME, key_, CASE WHEN TG_OP <> 'DELETE' THEN row_ END);
+    END IF;
     -- Whatever was lifted or raised may let a waiting job run.
     PERFORM pg_notify('detiq_jobs', '');
     PERFORM pg_notify('detiq_changed', '');
@@ -35,9 +47,9 @@ $$;
 -- How many jobs of a tenant may run at once: NULL for unlimited.
 CREATE OR REPLACE FUNCTION detiq_tenant_cap(p_tenant text, p_default integer) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.unlimited THEN NULL
-                WHEN s.ends_at <= clock_timestamp()
+    SELECT CASE WHEN s.ends_at <= clock_timestamp()
                 THEN CASE WHEN s.previous_unlimited THEN NULL ELSE coalesce(s.previous_cap, p_default) END
+                WHEN s.unlimited THEN NULL
                 ELSE coalesce(s.cap, p_default) END
       FROM (SELECT 1) AS one
       LEFT JOIN tenant_setting s ON s.tenant_id = p_tenant
@@ -46,10 +58,10 @@ $$;
 -- How many jobs of a type may run at once, over all tenants: NULL for unlimited. `p_defaults` maps a type to its cap.
 CREATE OR REPLACE FUNCTION detiq_type_cap(p_type text, p_defaults jsonb) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.unlimited THEN NULL
-                WHEN s.ends_at <= clock_timestamp()
+    SELECT CASE WHEN s.ends_at <= clock_timestamp()
                 THEN CASE WHEN s.previous_unlimited THEN NULL
                           ELSE coalesce(s.previous_cap, (p_defaults ->> p_type)::integer) END
+                WHEN s.unlimited THEN NULL
                 ELSE coalesce(s.cap, (p_defaults ->> p_type)::integer) END
       FROM (SELECT 1) AS one
       LEFT JOIN type_setting s ON s.type = p_type

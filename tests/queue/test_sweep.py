@@ -1,0 +1,30 @@
+"""The sweep's own judgement; what its statements do stands in the tests of the transitions."""
+
+import random
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from jobs.queue.sweep import Sweep
+from tests.queue.helpers import insert, row
+
+LONG_AGO = "2020-01-01 00:00:00+00"
+
+
+def sweep(conn: Any) -> dict[str, int]:
+    return Sweep(conn, timedelta(minutes=30), timedelta(seconds=15), 0.0, random.Random(1)).full()
+
+
+def lost(conn: Any, id: str, **columns: Any) -> None:
+    insert(conn, id, status="RUNNING", workerId="gone:1:x", **columns)
+
+
+@pytest.mark.parametrize("odd", ["-infinity", "0044-03-15 00:00:00+00 BC"])
+@pytest.mark.parametrize("column", ["startedAt", "heartbeatAt"])
+def test_a_time_that_no_clock_shows_keeps_no_other_run_from_rescue(conn: Any, column: str, odd: str) -> None:
+    lost(conn, "odd", **({"startedAt": LONG_AGO} | {column: odd}))
+    lost(conn, "plain", startedAt=LONG_AGO)
+    sweep(conn)
+    assert row(conn, "plain")["status"] == "RETRY_WAIT"
+    assert conn.execute("SELECT status FROM \"PlatformJob\" WHERE id = 'odd'").fetchone()[0] == "RUNNING"
