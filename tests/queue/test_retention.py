@@ -225,7 +225,7 @@ def test_claims_go_on_at_their_pace_while_a_large_backlog_is_pruned(
     many(conn, 20_000)
     for n in range(40):
         insert(conn, f"q{n}", tenantId=f"x{n}")
-    command = worker_process.start("retention")
+    command, worker = worker_process.start("retention"), make_conn()
     wait_for(lambda: not conn.execute("""SELECT 1 FROM "PlatformJob" WHERE id = 'old1'""").fetchall(), 40)
     waits = []
     for _ in range(40):
