@@ -97,7 +97,7 @@ class Part:
                 0.0 if now - self._started > _STEADY_SECONDS else min(self._pause * 2 or 1.0, _LONGEST_PAUSE_SECONDS)
             )
             self._due = now + self._pause
-            say(self.name, f"ended ({self._ending()}), starts again in {self._pause:g} s: {last_line(self.log)}")
+            say(self.name, f"ended ({self._ending()}), starts again in {self._pause:g} s; its log: {self.log}")
         elif now >= self._due:
             self._due = None
             ready, say_ready = os.pipe()

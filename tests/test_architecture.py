@@ -12,8 +12,8 @@ from jobs.queue import transitions
 ROOT = Path(__file__).resolve().parent.parent
 DOOR = ROOT / "jobs/queue/transitions.py"
 SQL = ROOT / "jobs/queue/sql"
-# The counterpart of the door in the database: what `turn`, `finish` and `claim_job` call.
-FUNCTIONS = {"30_claim.sql", "40_finish.sql"}
+# The counterpart of the door in the database: what `turn`, `finish`, `claim_job` and `prune` call.
+FUNCTIONS = {"30_claim.sql", "40_finish.sql", "50_retention.sql"}
 
 WRITES_STATUS = re.compile(
     r'INSERT INTO "PlatformJob"|DELETE FROM "PlatformJob"|\bSET\s+(?:(?!\bWHERE\b|\bFROM\b).)*?\bstatus\s*=', re.DOTALL
@@ -55,7 +55,7 @@ def test_the_search_for_writers_finds_those_we_know() -> None:
 
 
 def test_only_the_door_runs_a_statement_that_writes_a_status() -> None:
-    writers = status_writers() | {"turn", "finish", "claim_job"}
+    writers = status_writers() | {"turn", "finish", "claim_job", "prune"}
     for path in product_files("*.py"):
         if path == DOOR:
             continue

@@ -37,6 +37,10 @@ class SlotReader:
         starts = self.all()
         return (len(starts) - 1) / ((max(starts) - min(starts)) / 1e9)
 
+    def clear(self) -> None:
+        """As if nothing had started yet."""
+        self._map[:] = bytes(len(self._map))
+
     def close(self) -> None:
         self._map.close()
 

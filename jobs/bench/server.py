@@ -83,6 +83,15 @@ class Lab:
             with self._somewhere() as connection:
                 _drop(connection, name)
 
+    def keep_database(self) -> str:
+        """The address of a new migrated database that is not dropped: for whoever works on it afterwards."""
+        name = f"{PREFIX}data_{secrets.token_hex(3)}"
+        with self._somewhere() as connection:
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(self._template))
+            )
+        return with_database(self._url, name)
+
     def facts(self) -> dict[str, str | int]:
         """The machine and the server, for the head of a report."""
         with self._somewhere() as connection:

@@ -148,13 +148,18 @@ def _drained(lab: Lab, peer: Known, jobs: int, processes: int) -> float:
     with Bench(lab, peer, jobs) as bench:
         bench.measure("bulk", jobs)
         with bench.workers(processes) as running:
-            deadline = time.monotonic() + _LONGEST_SECONDS
-            while len(bench.notes.all()) < jobs:
-                dead = next((child for child in running if child.popen.poll() is not None), None)
-                if dead is not None or time.monotonic() > deadline:
-                    raise JobsError(f"{peer.title} did not end: {(dead or running[0]).last_words()}")
-                time.sleep(0.1)
+            until_all_started(bench.notes, jobs, running)
         return bench.notes.per_second()
+
+
+def until_all_started(notes: SlotReader, jobs: int, running: Sequence[Child]) -> None:
+    """Raises `JobsError` with a worker's last words when that takes too long."""
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while len(notes.all()) < jobs:
+        dead = next((child for child in running if child.popen.poll() is not None), None)
+        if dead is not None or time.monotonic() > deadline:
+            raise JobsError(f"the jobs were not all started: {(dead or running[0]).last_words()}")
+        time.sleep(0.1)
 
 
 def _compare(section: Section, column: str) -> None:

@@ -56,6 +56,23 @@ class UnknownHandler(JobsError):
         self.job_type = job_type
 
 
+class JobStopped(JobsError):
+    """The work of a tracked job was told to stop before it was done: somebody cancelled it, it took longer than its type
+    may, or it was given up for lost."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__(f"job {job_id} was stopped: {why}")
+        self.job_id = job_id
+
+
+class RuleNotFound(JobsError):
+    """There is no such rule."""
+
+    def __init__(self, rule_id: int) -> None:
+        super().__init__(f"there is no rule {rule_id}")
+        self.rule_id = rule_id
+
+
 class StopRun(BaseException):
     """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 HOUR_SECONDS = 3600.0
+NAMED_WAIT_RETRIES = 20
 LONGEST_RETRY_AFTER_SECONDS = 24 * HOUR_SECONDS
 
 # 30 s · 2^32 is already 4,000 years: no larger exponent can change min(…, longest), and none can overflow.
@@ -72,9 +73,19 @@ def counted(retry_count: int | None) -> int:
     return max(retry_count or 0, 0)
 
 
-def retries_left(failure_type: FailureType, retry_count: int | None) -> int:
+def retries_left(failure_type: FailureType, retry_count: int | None, retry_after: float | None = None) -> int:
     """How many retries remain, `retry_count` being the counter before this failure."""
-    return max(POLICIES[failure_type].retries - counted(retry_count), 0)
+    return max(_retries(failure_type, bounded_retry_after(retry_after)) - counted(retry_count), 0)
+
+
+def _retries(failure_type: FailureType, named: float | None) -> int:
+    """The type's retries; more while the other side names a wait that is no shorter than the type's first one: who waits
+    for a known window does not knock on a closed door, and five closed windows say nothing about the sixth."""
+    policy = POLICIES[failure_type]
+    patient = failure_type in (FailureType.TRANSIENT, FailureType.INFRASTRUCTURE)
+    if patient and named is not None and named >= policy.first_delay_seconds:
+        return max(policy.retries, NAMED_WAIT_RETRIES)
+    return policy.retries
 
 
 def base_delay_seconds(failure_type: FailureType, retry_count: int | None) -> float:
@@ -120,8 +131,8 @@ def decide(
     retry_after: float | None = None,
 ) -> RetryLater | DeadLetter:
     """Whether a failed job is tried again, and when. `retry_count` is the counter before this failure."""
-    if retries_left(failure_type, retry_count) == 0:
-        return DeadLetter(_why_dead(failure_type))
+    if retries_left(failure_type, retry_count, retry_after) == 0:
+        return DeadLetter(_why_dead(failure_type, _retries(failure_type, bounded_retry_after(retry_after))))
     delay = delay_seconds(failure_type, retry_count, jitter=jitter, rng=rng, retry_after=retry_after)
     return RetryLater(delay, named=bounded_retry_after(retry_after) is not None)
 
@@ -130,8 +141,7 @@ def _share(jitter: float) -> float:
     return min(max(jitter, 0.0), 1.0) if math.isfinite(jitter) else 0.0
 
 
-def _why_dead(failure_type: FailureType) -> str:
-    retries = POLICIES[failure_type].retries
+def _why_dead(failure_type: FailureType, retries: int) -> str:
     if retries == 0:
         return f"{failure_type} is never retried"
     return f"{failure_type}: all {retries} retries used" if retries > 1 else f"{failure_type}: its one retry used"

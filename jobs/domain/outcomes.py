@@ -1,5 +1,6 @@
 """What a run can end in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,12 +17,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a run failed, judged."""
+    """Why a run failed, judged. `sign`: what it was judged by, kept so that a rule can be tried on it later."""
 
     error: str
     failure_type: str
     fingerprint: str | None = None
     lost: bool = False  # its process died with it
+    sign: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,10 @@ def as_json(ended: Ended) -> dict[str, Any]:
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-    return {
+    found = {
         "error": failure.error,
         "failureType": failure.failure_type,
         "fingerprint": failure.fingerprint,
         "lost": failure.lost,
     }
+    return found | ({"sign": dict(failure.sign)} if failure.sign else {})

@@ -3,11 +3,13 @@
 import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from jobs.domain.messages import bounded
-from jobs.domain.text import safe_call
+from jobs.domain.text import clean_text, safe_call
 
 _LONGEST_CHAIN = 6
+_KEPT_HEAD, _KEPT_TAIL = 1_500, 500
 _STATUS_NAMES = ("status", "status_code", "statusCode", "http_status", "code", "http_status_code")
 _CODE_NAMES = ("code", "sqlstate", "pgcode", "error_code", "errorCode", "type", "reason_code", "status")
 _WAIT_NAMES = ("retry_after", "retry_after_ms", "retry_after_seconds", "retry_delay")
@@ -40,6 +42,36 @@ def sign_of(error: BaseException) -> FailureSign:
         codes=tuple(code for link in chain for code in _codes(link)),
         attributes=_attributes(chain),
     )
+
+
+def sign_record(sign: FailureSign, rule_id: str | None) -> dict[str, Any]:
+    """A sign as it is kept with a failure, small, and the rule that decided (none: unclassified)."""
+    message = sign.message
+    if len(message) > _KEPT_HEAD + _KEPT_TAIL:
+        message = f"{message[:_KEPT_HEAD]}\n{message[-_KEPT_TAIL:]}"
+    record = {
+        "message": clean_text(message),
+        "exceptions": [clean_text(name[:120]) for name in sign.exceptions[:20]],
+        "statuses": list(sign.statuses[:5]),
+        "codes": [clean_text(code[:80]) for code in sign.codes[:10]],
+        "rule": rule_id,
+    }
+    return {name: value for name, value in record.items() if value or name == "message"}
+
+
+def sign_from_record(record: Mapping[str, Any]) -> FailureSign:
+    """The sign that `sign_record` kept. Anything else in its place is read as nothing."""
+    exceptions, statuses, codes = (_list(record.get(name)) for name in ("exceptions", "statuses", "codes"))
+    return FailureSign(
+        message=str(record.get("message") or ""),
+        exceptions=tuple(name for name in exceptions if isinstance(name, str)),
+        statuses=tuple(status for status in statuses if isinstance(status, int)),
+        codes=tuple(code for code in codes if isinstance(code, str)),
+    )
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def exception_class(error: BaseException) -> str:

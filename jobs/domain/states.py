@@ -92,5 +92,6 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition("retry", (DEAD_LETTERED,), _Q, "operator", "dlq fields cleared, retryCount 0, lineage +1"),
     Transition("rerun", (_C, _D, _F, DEAD_LETTERED), _Q, "operator", "a new job that names its origin"),
     Transition("purge", (_C, _D, _F, DEAD_LETTERED), None, "admin", "the row goes to the trash"),
+    Transition("prune", (_C, _D, _F), None, "retention", "the row goes with its history and logs; not dlq, not inline"),
     Transition("restore", None, "the state it had", "admin", "every column as it was"),
 )

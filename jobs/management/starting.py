@@ -86,7 +86,7 @@ class Start:
         """Refuses to serve demo users to other machines, and production without a key of its own."""
         with as_owner(connection):
             self._found = demo.look()
-            demo_users = [] if address.loopback or self._found.fresh else users.present()
+            demo_users = [] if address.loopback else users.present()
         if not address.loopback and self._makes_demo:
             raise StartRefused(
                 f"--host {address.host} can be reached from other machines, and demo users have a password that "

@@ -85,6 +85,7 @@ class Migration(migrations.Migration):
                         ("fingerprint", models.TextField(blank=True, null=True)),
                         ("origin_id", models.TextField(blank=True, db_column="originId", null=True)),
                         ("redrive_count", models.IntegerField(db_column="redriveCount", db_default=0, default=0)),
+                        ("lost_count", models.IntegerField(db_column="lostCount", db_default=0, default=0)),
                     ],
                     options={
                         "db_table": "PlatformJob",

@@ -11,7 +11,7 @@ def run(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0001_initial")]
+    dependencies = [("jobs", "0002_retention_and_rules")]
 
     operations = [
         migrations.SeparateDatabaseAndState(

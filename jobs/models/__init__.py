@@ -3,12 +3,14 @@ from jobs.models.job import Job, JobHistory, JobLog, JobTrash
 from jobs.models.ledger import LifecycleEvent, Membership, Notification, ProjectArtifact
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
+from jobs.models.rule import FailureRule
 from jobs.models.settings import TenantSetting, TypeSetting
 from jobs.models.tally import TallyDelta, TallyMinute, TallyState, TallyTotal
 from jobs.models.worker import SweepDuty, Worker
 
 __all__ = [
     "AuditEntry",
+    "FailureRule",
     "GateChange",
     "Job",
     "JobHistory",

@@ -36,6 +36,7 @@ class SweepDuty(models.Model):
     grace_until = models.DateTimeField(null=True)
     changed = models.BigIntegerField(default=0, db_default=0)
     error = models.TextField(null=True)
+    rows_left = models.BigIntegerField(null=True)
 
     class Meta:
         db_table = "sweep_duty"

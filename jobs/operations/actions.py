@@ -58,7 +58,7 @@ def enqueue(
             actor=person.actor,
             reason=reason,
         )
-        _audit(person, "enqueue", job_id, reason, tenant_id=tenant_id, after={"type": type, "priority": priority})
+        audited(person, "enqueue", job_id, reason, tenant_id=tenant_id, after={"type": type, "priority": priority})
     return job_id
 
 
@@ -88,10 +88,10 @@ def run_now(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
 
 def rerun(person: Person, job_id: str, reason: str) -> str:
     """Runs an ended job again, as a new job that names its origin. Returns the new id."""
-    _required(reason)
+    required(reason)
     with transaction.atomic():
         new_id = transitions.rerun(job_id, actor=person.actor, reason=reason)
-        _audit(person, "rerun", job_id, reason, after={"new_job": new_id})
+        audited(person, "rerun", job_id, reason, after={"new_job": new_id})
     return new_id
 
 
@@ -115,7 +115,7 @@ def pause(
             ends_in_seconds=ends_in_seconds,
         )
         scope = scope_words(type, tenant_id, project_id)
-        _audit(
+        audited(
             person, "pause", scope, reason, tenant_id=tenant_id, after={"pause": pause_id, "ends_in": ends_in_seconds}
         )
     return pause_id
@@ -125,7 +125,7 @@ def resume(person: Person, *, reason: str, pause_id: int | None = None) -> None:
     """Lifts one pause; None: all that pauses everything, the flag of other programs included."""
     with transaction.atomic():
         pauses.lift(pause_id, by=person.actor, reason=reason)
-        _audit(person, "resume", f"pause {pause_id}" if pause_id else "Everything", reason)
+        audited(person, "resume", f"pause {pause_id}" if pause_id else "Everything", reason)
 
 
 type _Move = Callable[..., list[Moved]]
@@ -134,12 +134,12 @@ type _Move = Callable[..., list[Moved]]
 def _act(
     person: Person, action: str, job_ids: Sequence[str], reason: str, move: _Move, after: Any = None
 ) -> list[Moved]:
-    _required(reason)
+    required(reason)
     with transaction.atomic():
         answers = move(job_ids, actor=person.actor, reason=reason.strip())
         done = [answer for answer in answers if answer.changed]
         if done:  # what changed nothing leaves no trace but the answer
-            _audit(
+            audited(
                 person,
                 action,
                 done[0].job_id if len(answers) == 1 else f"{len(done)} jobs",
@@ -151,12 +151,12 @@ def _act(
     return answers
 
 
-def _required(reason: str) -> None:
+def required(reason: str) -> None:
     if not reason.strip():
         raise InvalidInput("reason", "it is empty; say why")
 
 
-def _audit(person: Person, action: str, target: str, reason: str, **more: Any) -> None:
+def audited(person: Person, action: str, target: str, reason: str, **more: Any) -> None:
     audit.record(
         actor=person.actor,
         action=action,

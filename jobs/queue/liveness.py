@@ -6,7 +6,7 @@ from datetime import datetime
 
 from jobs.domain.errors import RunLost
 from jobs.domain.outcomes import Run
-from jobs.queue.statements import Connection, run
+from jobs.queue.statements import Connection, Row, run
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,18 @@ def beat(worker: str, runs: Sequence[Run], using: Connection) -> None:
 def look(worker: str, runs: Sequence[Run], using: Connection) -> dict[str, str]:
     """Which of these runs are still ours: job id → status, `CANCEL_REQUESTED` when somebody asked it to stop."""
     return {row["id"]: row["status"] for row in run("look", {"worker": worker} | _keys(runs), using)}
+
+
+def holders(job_ids: Sequence[str], using: Connection) -> dict[str, str]:
+    """In whose hands these jobs are now, in words: for the log of a worker that has lost them."""
+    rows = {row["id"]: row for row in run("holders", {"ids": list(job_ids)}, using)}
+    return {id_: _holder(rows.get(id_)) for id_ in job_ids}
+
+
+def _holder(row: Row | None) -> str:
+    if row is None:
+        return "nobody: the job is gone"
+    return str(row["worker"] or f"nobody: it is {row['status']}")
 
 
 def held_by(worker: str, using: Connection) -> list[Run]:

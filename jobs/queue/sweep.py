@@ -24,7 +24,6 @@ from jobs.queue.statements import Connection, Row, run
 log = structlog.get_logger("jobs.sweep")
 
 BATCH = 500
-_DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ class Sweep:
                 "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
                 "repair": lambda: self._batches(transitions.repair),
                 "rescue": self._rescue,
-                "forget_workers": self._forget_workers,
             }
         )
 
@@ -118,9 +116,6 @@ class Sweep:
         error = _lost(row)
         outcome = lost_run(error, row["type"], row["retry_count"], row["lost_count"], self.retry_jitter, self.rng)
         return Ended(of, outcome, beat=row["beat"])
-
-    def _forget_workers(self) -> int:
-        return len(run("forget_workers", {"silent_seconds": _DAY_SECONDS, "limit": BATCH}, self.using))
 
 
 def lost_run(

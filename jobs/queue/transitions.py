@@ -161,10 +161,11 @@ def track(
     name: str = "",
     submitted_by: str | None = None,
     using: Connection | None = None,
-) -> Run:
-    """A job that its caller does itself: RUNNING at once, inline. Returns the run that ends it."""
-    _required("type", type)
-    _required("tenantId", tenant_id)
+) -> ClaimedJob:
+    """A job that its caller does itself: RUNNING at once, inline. Returns it as if it had just been claimed."""
+    job = NewJob(type, tenant_id, project_id, config, name, submitted_by=submitted_by)
+    _check(job)
+    config_text = json_text(job.full_config())
     row = run(
         "track",
         {
@@ -173,7 +174,7 @@ def track(
             "tenant_id": tenant_id,
             "project_id": project_id,
             "name": name,
-            "config": json_text(dict(config or {}) | {"tenantId": tenant_id}),
+            "config": config_text,
             "submitted_by": submitted_by,
             "worker": worker,
             "actor": worker,
@@ -181,7 +182,17 @@ def track(
         },
         using,
     )[0]
-    return Run(row["id"], worker, row["started_at"])
+    log.info("job.tracked", job=row["id"], type=type, tenant=tenant_id, worker=worker)
+    return ClaimedJob(
+        run=Run(row["id"], worker, row["started_at"]),
+        tenant_id=tenant_id,
+        project_id=project_id,
+        type=type,
+        name=name,
+        config=config_text,
+        checkpoint=None,
+        retry_count=0,
+    )
 
 
 # --- Workers ----------------------------------------------------------------------------------------------------------
@@ -325,6 +336,20 @@ def rescue(ends: Sequence[Ended], *, actor: str, using: Connection | None = None
     """Ends runs whose worker is lost. Each end carries the `beat` it was judged by: a run that has shown a sign of life
     since is left alone."""
     return finish(actor, ends, using)
+
+
+# --- Retention --------------------------------------------------------------------------------------------------------
+
+
+def prune(limit: int, *, keep_seconds: float, using: Connection | None = None) -> tuple[int, bool]:
+    """Deletes jobs that ended longer ago than `keep_seconds`, with history and logs; not dead letters, not inline ones.
+
+    Returns how many (at most `limit` and 1,000), and whether there may be more.
+    """
+    row = run("prune", {"limit": limit, "keep_seconds": keep_seconds}, using)[0]
+    if row["pruned"]:
+        log.info("job.prune", jobs=row["pruned"])
+    return row["pruned"], row["more"]
 
 
 # --- Helpers ----------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ class ActiveRun:
     job: ClaimedJob
     stop: StopSignal = field(default_factory=StopSignal)
     since: float = field(default_factory=time.monotonic)
+    lost_said: bool = False
     ending: bool = False  # the handler is done; only its end is not yet recorded
 
     @property

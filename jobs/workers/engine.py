@@ -2,7 +2,6 @@
 
 import os
 import random
-import secrets
 import socket
 import threading
 import time
@@ -14,19 +13,20 @@ import structlog
 
 from jobs.conf import Conf
 from jobs.domain.errors import WorkerStopping
-from jobs.domain.failures import FailureType
-from jobs.domain.outcomes import Completed, Ended, Released
+from jobs.domain.outcomes import Ended, Released
 from jobs.handlers import registry
 from jobs.queue import fleet
 from jobs.queue.fleet import WorkerIdentity
 from jobs.queue.sweep import Sweep
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.dispatcher import ClaimTerms, Dispatcher
-from jobs.workers.judge import judged
+from jobs.workers.identity import new_worker_id
+from jobs.workers.judge import mended
 from jobs.workers.link import Connect, Link, is_outage
 from jobs.workers.listener import Listener
 from jobs.workers.pulse import Pulse
 from jobs.workers.reports import Reports
+from jobs.workers.rulebook import Rulebook
 from jobs.workers.runner import Runner
 
 log = structlog.get_logger("jobs.worker")
@@ -36,11 +36,6 @@ VERSION = "0.1.0"
 STOP_SECONDS = 5.0
 # A handler that was fenced off and has not returned after so long keeps its thread; another takes its slot.
 STUCK_SECONDS = 5.0
-
-
-def new_worker_id() -> str:
-    """`host:pid:nonce`: containers may all have the same host name and process id 1."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 class Engine:
@@ -59,19 +54,31 @@ class Engine:
         self._links = {name: Link(connect, name) for name in ("dispatcher", "pulse", "reports", "sweep")}
         self.active = ActiveRuns()
         self._reports = Reports(worker_id)
-        self.runner = Runner(self._reports, self._links["reports"], conf.retry_jitter, self._rng)
+        self._rulebook = Rulebook(self._links["reports"], conf.poll_interval)
+        self.runner = Runner(
+            self._reports, self._links["reports"], conf.retry_jitter, self._rng, self._rulebook.in_force
+        )
         self.dispatcher = Dispatcher(worker_id, self._links["dispatcher"], self.active, self._terms(), self._mend)
         self._stopping = False
+        self._on_ready: Callable[[], None] | None = on_ready
         self._pulse = Pulse(
-            self.identity,
+            worker_id,
             self._links["pulse"],
             self.active,
             self._reports,
+            self._rulebook,
             conf.heartbeat_interval,
-            lambda: self._stopping,
-            on_ready,
+            self._say_that_we_live,
         )
-        self._listener = Listener(connect, worker_id, self.dispatcher.look_now, self._pulse.look_now)
+        self._listener = Listener(
+            connect,
+            worker_id,
+            {
+                "detiq_jobs": self.dispatcher.look_now,
+                "detiq_cancel": self._pulse.look_now,
+                "detiq_rules": self._rulebook.look_now,
+            },
+        )
         self._threads: dict[str, threading.Thread] = {}
         self._next_full_sweep = 0.0
         self._busy: dict[int, ActiveRun] = {}
@@ -121,7 +128,7 @@ class Engine:
         finally:
             del self._busy[me]
         active.ending = True
-        if outcome is None:
+        if outcome is None or active.lost:
             self.active.remove(active.run)
         else:
             self.dispatcher.end(Ended(active.run, outcome))
@@ -202,16 +209,12 @@ class Engine:
 
     # --- Helpers -----------------------------------------------------------------------------------------------------
 
-    def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
-        """An end that PostgreSQL refuses, for a result or an error that it cannot store.
+    def _say_that_we_live(self, connection: psycopg.Connection[object]) -> None:
+        fleet.beat(self.identity, self._stopping, connection)
+        if self._on_ready is not None:
+            self._on_ready()
+            self._on_ready = None
 
-        The job fails for that, in words of our own that can be stored.
-        """
+    def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)
-        what = "result" if isinstance(ended.outcome, Completed) else "error"
-        text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"
-        if active is None:
-            return Ended(ended.run, Released(text), ended.beat)
-        return Ended(
-            ended.run, judged(active.job, text, FailureType.LOGICAL, self._conf.retry_jitter, self._rng), ended.beat
-        )
+        return mended(ended, error, active.job if active else None, self._conf.retry_jitter, self._rng)

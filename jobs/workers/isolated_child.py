@@ -29,6 +29,7 @@ def main() -> None:
     from jobs.workers.isolated import job_from_json, outcome_as_json
     from jobs.workers.link import Link
     from jobs.workers.reports import Reports
+    from jobs.workers.rulebook import Rulebook
     from jobs.workers.runner import Runner
 
     registry.load(conf().handler_modules)
@@ -40,7 +41,9 @@ def main() -> None:
     done = threading.Event()
     writer = threading.Thread(target=_write_reports, args=(reports, link, done), daemon=True)
     writer.start()
-    runner = Runner(reports, link, conf().retry_jitter, random.Random())  # noqa: S311 - jitter, guards nothing
+    rulebook = Rulebook(link, conf().poll_interval)
+    rng = random.Random()  # noqa: S311 - jitter, guards nothing
+    runner = Runner(reports, link, conf().retry_jitter, rng, rulebook.in_force)
     outcome = runner.run_here(active)
     done.set()
     writer.join(5)

@@ -2,32 +2,45 @@
 
 import random
 import traceback
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
-from jobs.domain.classification import classify
-from jobs.domain.failures import DeadLetter, FailureType, decide
+import psycopg
+import structlog
+
+from jobs.domain.classification import Classification, FailureSign, classify
+from jobs.domain.failures import DeadLetter, FailureType, counted, decide
 from jobs.domain.fingerprint import fingerprint
-from jobs.domain.outcomes import ClaimedJob, DeadLettered, Failure, RetryLater
+from jobs.domain.outcomes import ClaimedJob, Completed, DeadLettered, Ended, Failure, Released, RetryLater
 from jobs.domain.retry_after import retry_after_seconds
-from jobs.domain.signs import sign_of
+from jobs.domain.rules import BUILT_IN, Rule
+from jobs.domain.signs import sign_of, sign_record
 from jobs.domain.values import clean_text
+
+log = structlog.get_logger("jobs.worker")
 
 LONGEST_ERROR = 64_000
 _HERE = Path(__file__).parent
 
 
 def judge(
-    job: ClaimedJob, error: BaseException, now: datetime, jitter: float, rng: random.Random
+    job: ClaimedJob,
+    error: BaseException,
+    now: datetime,
+    jitter: float,
+    rng: random.Random,
+    rules: Sequence[Rule] = BUILT_IN,
 ) -> RetryLater | DeadLettered:
     """The outcome of a run that raised. `now` by the database's clock: the other side may have named a moment."""
     sign = sign_of(error)
-    classification = classify(sign)
+    classification = _classified(sign, rules)
     failure = Failure(
         error=describe(error),
         failure_type=classification.failure_type.value,
         fingerprint=fingerprint(job.type, type(error).__qualname__, sign.message),
+        sign=sign_record(sign, classification.rule_id),
     )
     named = retry_after_seconds(sign.message, sign.attributes, now)
     return _outcome(job, failure, classification.failure_type, classification.why, jitter, rng, named)
@@ -39,6 +52,25 @@ def judged(
     """The outcome of a run that failed for a reason of our own, whose type is known."""
     failure = Failure(clean_text(error, LONGEST_ERROR), failure_type.value, fingerprint(job.type, "", error))
     return _outcome(job, failure, failure_type, "", jitter, rng, None)
+
+
+def mended(ended: Ended, error: psycopg.Error, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
+    """Instead of an end that PostgreSQL refuses, for a result or an error that it cannot store, one that it takes: the
+    job fails for that, in words of our own. `job` None: it is not known any more, and is put back."""
+    what = "result" if isinstance(ended.outcome, Completed) else "error"
+    text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"
+    if job is None:
+        return Ended(ended.run, Released(text), ended.beat)
+    return Ended(ended.run, judged(job, text, FailureType.LOGICAL, jitter, rng), ended.beat)
+
+
+def _classified(sign: FailureSign, rules: Sequence[Rule]) -> Classification:
+    """By these rules; by the built-in ones alone if one of the others is broken: a failure is always judged."""
+    try:
+        return classify(sign, rules)
+    except Exception:
+        log.exception("rules.broken")
+        return classify(sign)
 
 
 def describe(error: BaseException) -> str:
@@ -76,8 +108,15 @@ def _outcome(
     rng: random.Random,
     retry_after: float | None,
 ) -> RetryLater | DeadLettered:
+    if counted(job.retry_count) != job.retry_count:
+        log.warning("job.retry_count_corrupt", job=job.run.job_id, retry_count=job.retry_count)
     decision = decide(failure_type, job.retry_count, jitter=jitter, rng=rng, retry_after=retry_after)
     if isinstance(decision, DeadLetter):
         return DeadLettered(failure, "; ".join(filter(None, [decision.reason, why])))
-    wait = "the other side named the wait" if decision.named else ""
+    wait = f"the other side named the wait: {_words(decision.delay_seconds)}" if decision.named else ""
     return RetryLater(failure, decision.delay_seconds, "; ".join(filter(None, [why, wait])))
+
+
+def _words(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min" if not hours else f"{hours} h {minutes} min"

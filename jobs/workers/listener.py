@@ -4,11 +4,12 @@ A notification is a hint: nothing depends on it, and after a break everybody loo
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
 import structlog
+from psycopg import sql
 
 from jobs.workers.link import Backoff, Connect, is_outage
 
@@ -20,13 +21,11 @@ WAIT_SECONDS = 1.0
 class Listener:
     """Runs in a thread of its own, on a connection of its own."""
 
-    def __init__(
-        self, connect: Connect, worker_id: str, on_jobs: Callable[[], None], on_cancel: Callable[[], None]
-    ) -> None:
+    def __init__(self, connect: Connect, worker_id: str, on: Mapping[str, Callable[[], None]]) -> None:
+        """`on`: channel → what to do when something was said there. What this worker said itself is passed over."""
         self._connect = connect
         self._worker_id = worker_id
-        self._on_jobs = on_jobs
-        self._on_cancel = on_cancel
+        self._on = on
         self._stop = threading.Event()
 
     def stop(self) -> None:
@@ -44,17 +43,15 @@ class Listener:
                 self._stop.wait(backoff.failed(error))
 
     def _listen(self, connection: psycopg.Connection[Any], backoff: Backoff) -> None:
-        connection.execute("LISTEN detiq_jobs")
-        connection.execute("LISTEN detiq_cancel")
+        for channel in self._on:
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
         backoff.succeeded()
         # What was said before we listened is lost: look.
-        self._on_jobs()
-        self._on_cancel()
+        for look in self._on.values():
+            look()
         while not self._stop.is_set():
             for notification in connection.notifies(timeout=WAIT_SECONDS):
-                if notification.channel == "detiq_cancel":
-                    self._on_cancel()
-                elif notification.payload != self._worker_id:
-                    self._on_jobs()
+                if notification.payload != self._worker_id:
+                    self._on[notification.channel]()
                 if self._stop.is_set():
                     return

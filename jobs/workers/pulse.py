@@ -7,14 +7,17 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
+import psycopg
 import structlog
 
 from jobs.queue import fleet, liveness
-from jobs.queue.fleet import WorkerIdentity
 from jobs.workers.active import ActiveRuns
 from jobs.workers.link import Backoff, Link, is_outage
+from jobs.workers.lost import say_lost
 from jobs.workers.reports import Reports
+from jobs.workers.rulebook import Rulebook
 
 log = structlog.get_logger("jobs.worker")
 
@@ -27,22 +30,24 @@ class Pulse:
 
     def __init__(
         self,
-        identity: WorkerIdentity,
+        worker_id: str,
         link: Link,
         active: ActiveRuns,
         reports: Reports,
+        rulebook: Rulebook,
         heartbeat_interval: timedelta,
-        is_stopping: Callable[[], bool],
-        on_registered: Callable[[], None],
+        on_beat: Callable[[psycopg.Connection[Any]], None] = lambda connection: None,
+        may_rest: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`on_registered` is called once, when the registry first knows this worker."""
-        self._identity = identity
+        """`on_beat` is called with every heartbeat; `may_rest` is asked now and then whether the loop may end."""
+        self._worker_id = worker_id
         self._link = link
         self._active = active
         self._reports = reports
         self._beat_seconds = heartbeat_interval.total_seconds()
-        self._is_stopping = is_stopping
-        self._on_registered: Callable[[], None] | None = on_registered
+        self._rulebook = rulebook
+        self._on_beat = on_beat
+        self._may_rest = may_rest
         self._wake = threading.Event()
         self._stopped = False
         self._next_beat = self._next_look = 0.0
@@ -59,7 +64,7 @@ class Pulse:
 
     def run(self) -> None:
         backoff = Backoff("pulse")
-        while not self._stopped:
+        while not self._stopped and not self._may_rest():
             self._wake.wait(min(TICK_SECONDS, self._beat_seconds))
             self._wake.clear()
             try:
@@ -82,22 +87,19 @@ class Pulse:
             self._look()
         self._active.end_overlong(self._limits)
         self._reports.write(self._link)
+        self._rulebook.refresh(self._link)
 
     def _beat(self) -> None:
         runs = [active.run for active in self._active.all()]
         if runs:
-            self._link.call(lambda connection: liveness.beat(self._identity.id, runs, connection))
-        self._link.call(lambda connection: fleet.beat(self._identity, self._is_stopping(), connection))
+            self._link.call(lambda connection: liveness.beat(self._worker_id, runs, connection))
         self._limits = self._link.call(fleet.longest_runs)
-        if self._on_registered is not None:
-            self._on_registered()
-            self._on_registered = None
+        self._link.call(self._on_beat)
 
     def _look(self) -> None:
         looked_at = self._active.working()
         if not looked_at:
             return
         runs = [active.run for active in looked_at]
-        statuses = self._link.call(lambda connection: liveness.look(self._identity.id, runs, connection))
-        for active in self._active.heed(looked_at, statuses):
-            log.warning("run.lost", job=active.run.job_id, worker=self._identity.id)
+        statuses = self._link.call(lambda connection: liveness.look(self._worker_id, runs, connection))
+        say_lost(self._link, self._active.heed(looked_at, statuses))

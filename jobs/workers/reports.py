@@ -9,12 +9,16 @@ from collections import deque
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
+
 from jobs.domain.errors import RunLost
 from jobs.domain.values import clean_json, clean_text
 from jobs.queue import liveness
 from jobs.queue.liveness import LogLine, Progress
 from jobs.workers.active import ActiveRun
 from jobs.workers.link import Backoff, Link, is_outage
+
+log = structlog.get_logger("jobs.worker")
 
 LONGEST_STEP = 500
 LONGEST_LOG_MESSAGE = 4_000
@@ -53,10 +57,14 @@ class Reports:
             if lines:
                 link.call(lambda connection: liveness.write_logs(lines, connection))
                 lines = []
-        finally:
+        except Exception as error:
+            if not is_outage(error):  # kept, it would fail again and hold up all that comes after
+                log.exception("run.reports_dropped", progress=len(progress), lines=len(lines))
+                return
             with self._lock:
                 self._progress = progress | self._progress
                 self._lines.extendleft(reversed(lines))
+            raise
 
 
 class RunReporter:

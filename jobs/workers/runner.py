@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.db import close_old_connections
 from jobs.domain.errors import JobCancelled, RunLost, RunTooLong, StopRun, WorkerStopping
 from jobs.domain.failures import FailureType
 from jobs.domain.outcomes import Cancelled, ClaimedJob, Completed, Outcome, Released
+from jobs.domain.rules import BUILT_IN, Rule
 from jobs.domain.values import clean_json
 from jobs.handlers import registry
 from jobs.handlers.context import JobContext
@@ -19,6 +21,7 @@ from jobs.workers.active import ActiveRun
 from jobs.workers.isolated import ProcessDied, run_isolated
 from jobs.workers.judge import judge, judged
 from jobs.workers.link import Link
+from jobs.workers.lost import say_lost
 from jobs.workers.reports import Reports, RunReporter, run_logger
 
 log = structlog.get_logger("jobs.worker")
@@ -38,6 +41,7 @@ class Runner:
     link: Link
     retry_jitter: float
     rng: random.Random
+    rules: Callable[[], Sequence[Rule]] = lambda: BUILT_IN
 
     def run(self, active: ActiveRun) -> Outcome | None:
         """What the run ended in; None when it is no longer ours, so that nothing may be said of it.
@@ -50,7 +54,7 @@ class Runner:
         try:
             return run_isolated(active)
         except StopRun as reason:
-            return self._stopped(job, active.stop.reason or reason)
+            return self._stopped(active, active.stop.reason or reason)
         except ProcessDied as death:
             return lost_run(str(death), job.type, job.retry_count, job.lost_count, self.retry_jitter, self.rng)
 
@@ -61,20 +65,17 @@ class Runner:
         """
         close_old_connections()
         try:
-            return self._completed(self._perform(active))
-        except StopRun as reason:
-            return self._stopped(active.job, active.stop.reason or reason)
-        except BadConfig as error:
-            return judged(active.job, str(error), FailureType.LOGICAL, self.retry_jitter, self.rng)
+            function = registry.find(active.job.type)
+            return self.returned(function(self.context(active)))
         except BaseException as error:  # noqa: BLE001
-            return self._failed(active, error)
+            return self.raised(active, error)
         finally:
             close_old_connections()
 
-    def _perform(self, active: ActiveRun) -> Any:
+    def context[C: JobContext](self, active: ActiveRun, kind: type[C] = JobContext) -> C:  # type: ignore[assignment]
+        """What the run's code receives. Raises `BadConfig`."""
         job = active.job
-        function = registry.find(job.type)
-        context = JobContext(
+        return kind(
             id=job.run.job_id,
             type=job.type,
             tenant_id=job.tenant_id,
@@ -86,22 +87,32 @@ class Runner:
             stop=active.stop,
             log=lambda: run_logger(active, self.reports),
         )
-        return function(context)
 
-    def _completed(self, result: Any) -> Outcome:
+    def returned(self, result: Any) -> Outcome:
+        """The outcome of a run that came to its end."""
         clean = clean_json(result, max_bytes=LARGEST_RESULT_BYTES)
         reason = "; ".join(clean.notes)
         return Completed(None if result is None else clean.text, reason)
 
-    def _stopped(self, job: ClaimedJob, reason: StopRun) -> Outcome | None:
+    def raised(self, active: ActiveRun, error: BaseException) -> Outcome | None:
+        """The outcome of a run that raised; None when it is no longer ours."""
+        match error:
+            case StopRun():
+                return self._stopped(active, active.stop.reason or error)
+            case BadConfig():
+                return judged(active.job, str(error), FailureType.LOGICAL, self.retry_jitter, self.rng)
+            case _:
+                return self._failed(active, error)
+
+    def _stopped(self, active: ActiveRun, reason: StopRun) -> Outcome | None:
         match reason:
             case RunLost():
-                log.warning("run.abandoned", job=job.run.job_id, worker=job.run.worker)
+                say_lost(self.link, [active])
                 return None
             case JobCancelled():
                 return Cancelled()
             case RunTooLong():
-                return judged(job, str(reason), FailureType.TRANSIENT, self.retry_jitter, self.rng)
+                return judged(active.job, str(reason), FailureType.TRANSIENT, self.retry_jitter, self.rng)
             case _:
                 return Released("its worker stops")
 
@@ -109,8 +120,8 @@ class Runner:
         """A handler that was told to stop may end in an error of its own: then it stopped, it did not fail."""
         if isinstance(active.stop.reason, (RunLost, WorkerStopping, JobCancelled)):
             log.info("run.stopped_by_error", job=active.run.job_id, error=type(error).__name__)
-            return self._stopped(active.job, active.stop.reason)
-        return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng)
+            return self._stopped(active, active.stop.reason)
+        return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
 
 
 def _config(job: ClaimedJob) -> dict[str, Any]:

@@ -49,6 +49,13 @@ def test_without_jitter_the_delays_are_the_tables(failure_type: FailureType, del
     assert [delay_seconds(failure_type, n, jitter=0, rng=Most()) for n in range(6)] == delays
 
 
+@pytest.mark.parametrize(
+    ("failure_type", "longest"), [(type_, POLICIES[type_].longest_delay_seconds) for type_ in POLICIES]
+)
+def test_a_count_far_beyond_the_retries_waits_the_longest_delay(failure_type: FailureType, longest: float) -> None:
+    assert delay_seconds(failure_type, 25, jitter=0, rng=Most()) == longest
+
+
 @given(retryable, counts, st.floats(0, 1), st.sampled_from([Least(), Most()]))
 def test_a_delay_is_never_below_the_first_nor_above_the_longest_and_its_jitter(
     failure_type: FailureType, count: int | None, jitter: float, rng: Least | Most
@@ -107,3 +114,25 @@ def test_a_named_wait_that_makes_no_sense_is_ignored(named: float | None) -> Non
 @pytest.mark.parametrize("jitter", [-1.0, math.nan, math.inf])
 def test_a_jitter_that_makes_no_sense_adds_nothing(jitter: float) -> None:
     assert delay_seconds(FailureType.TRANSIENT, 0, jitter=jitter, rng=Most()) == 30
+
+
+@pytest.mark.parametrize(
+    ("failure_type", "named", "retries"),
+    [
+        (FailureType.TRANSIENT, None, 5),
+        (FailureType.TRANSIENT, 29, 5),
+        (FailureType.TRANSIENT, 30, 20),
+        (FailureType.TRANSIENT, 3600, 20),
+        (FailureType.INFRASTRUCTURE, 59, 3),
+        (FailureType.INFRASTRUCTURE, 60, 20),
+        (FailureType.LOGICAL, 3600, 1),
+        (FailureType.FATAL, 3600, 0),
+        (FailureType.TRANSIENT, math.nan, 5),
+    ],
+)
+def test_a_wait_that_the_other_side_names_has_more_retries_where_waiting_can_help(
+    failure_type: FailureType, named: float | None, retries: int
+) -> None:
+    assert retries_left(failure_type, 0, named) == retries
+    last = decide(failure_type, retries, jitter=0, rng=Least(), retry_after=named)
+    assert isinstance(last, DeadLetter) and str(failure_type) in last.reason

@@ -55,6 +55,12 @@ def test_two_at_once_and_what_the_serving_role_may_do(server, var):
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 serving.execute(refused)
+        serving.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, status, "finishedAt")
+                           VALUES ('2', 't', 'CRAWL', '{}', 'DONE', now() - interval '2 days')""")
+        assert serving.execute("SELECT pruned FROM detiq_prune_jobs('0', 10)").fetchone() == (1,)
+        assert serving.execute("SELECT job_id FROM job_history").fetchall() == [("1",)], (
+            "retention reaches no living job"
+        )
         with psycopg.connect(embedded_url(var, "owner"), autocommit=True) as owner:
             owner.execute("CREATE TABLE later (id serial)")
         serving.execute("INSERT INTO later DEFAULT VALUES")

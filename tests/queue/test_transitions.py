@@ -89,7 +89,7 @@ def test_rerun_of_a_running_job_is_refused(conn: Any) -> None:
 
 
 def test_a_tracked_job_runs_at_once_and_is_ended_by_its_caller(conn: Any) -> None:
-    run = transitions.track(type="IMPORT_TESTS", tenant_id="acme", worker="me:1:x", using=conn)
+    run = transitions.track(type="IMPORT_TESTS", tenant_id="acme", worker="me:1:x", using=conn).run
     job = row(conn, run.job_id)
     assert (job["status"], job["inline"]) == ("RUNNING", True) and job["heartbeatAt"]
     assert finish(conn, run, Completed('{"n": 1}'), actor="me:1:x").now == "DONE"
@@ -197,7 +197,7 @@ def test_a_worker_that_was_given_up_changes_nothing(conn: Any, outcome: Any) -> 
     second = claim_one(conn, worker="w2")
     before = row(conn, "j")
     answer = finish(conn, run, outcome)
-    assert not answer.changed and answer.found == "RUNNING (another run)"
+    assert not answer.changed and answer.found == "RUNNING (the run of w2)"
     assert row(conn, "j") == before
     assert finish(conn, second.run, Completed("2"), actor="w2").changed
 

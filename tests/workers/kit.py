@@ -30,6 +30,13 @@ def fail(job: JobContext) -> Any:
     raise RuntimeError(job.config.get("error", "HTTP 503 from there"))
 
 
+@handler("STEPS_THEN_FAIL")
+def steps_then_fail(job: JobContext) -> Any:
+    """Like STEPS, but what it ends in is an error."""
+    steps(job)
+    raise RuntimeError("HTTP 503 from there")
+
+
 @handler("BLOCK")
 def block(job: JobContext) -> Any:
     """Never looks whether it should stop."""

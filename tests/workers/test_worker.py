@@ -244,7 +244,7 @@ def test_a_frozen_worker_that_wakes_up_changes_nothing(conn: Any, worker_process
     wait_status(conn, "j", "RUNNING")
     second = row(conn, "j")["workerId"]
     frozen.signal(signal.SIGCONT)
-    wait_for(lambda: "run.lost" in frozen.output() or "run.abandoned" in frozen.output(), 5)
+    wait_for(lambda: "run.lost" in frozen.output(), 5)
     assert row(conn, "j")["workerId"] == second
     wait_status(conn, "j", "DONE", 15)
     assert [to for _, to in history(conn, "j")].count("DONE") == 1
@@ -296,3 +296,32 @@ def test_a_handler_module_that_is_missing_is_named(worker_process: Any) -> None:
     process = worker_process.start("worker", JOB_HANDLER_MODULES="no.such.module")
     assert process.wait(20) == 1
     assert "JOB_HANDLER_MODULES names no.such.module" in process.output() and "Traceback" not in process.output()
+
+
+@pytest.mark.parametrize("type_", ["STEPS", "STEPS_THEN_FAIL"])
+def test_a_job_whose_row_is_deleted_stops_and_the_worker_goes_on(conn: Any, worker_process: Any, type_: str) -> None:
+    worker = worker_process(**KIT, JOB_WORKER_CONCURRENCY="1")
+    insert(conn, "gone", type=type_, config='{"n": 300, "pause": 0.05}')
+    wait_for(lambda: row(conn, "gone")["checkpoint"])
+    assert not transitions.purge(["gone"], **WHO, using=conn)[0].changed, "a running job is not purged"
+    conn.execute("""DELETE FROM "PlatformJob" WHERE id = 'gone'""")
+    insert(conn, "next", type="NOOP")
+    wait_status(conn, "next", "DONE", 10)
+    assert status(conn, "gone") == "gone", "nothing puts it back"
+    said = [line for line in worker.output().splitlines() if "level=warning" in line and "job=gone" in line]
+    assert len(said) == 1 and "event=run.lost" in said[0] and "the job is gone" in said[0]
+
+
+def test_who_lost_a_run_and_who_has_it_now_stand_in_one_line(conn: Any, worker_process: Any) -> None:
+    worker = worker_process(**KIT)
+    insert(conn, "j", type="STEPS", config='{"n": 300, "pause": 0.05}')
+    wait_for(lambda: row(conn, "j")["checkpoint"])
+    mine = row(conn, "j")["workerId"]
+    conn.execute(
+        """UPDATE "PlatformJob" SET "workerId" = 'other:1:x', "startedAt" = now(), progress = 40 WHERE id = 'j'"""
+    )
+    wait_for(lambda: "event=run.lost" in worker.output(), 5)
+    (line,) = [line for line in worker.output().splitlines() if "event=run.lost" in line]
+    assert mine in line and "other:1:x" in line
+    after = row(conn, "j")
+    assert (after["status"], after["workerId"], after["progress"], after["error"]) == ("RUNNING", "other:1:x", 40, None)

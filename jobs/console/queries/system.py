@@ -80,5 +80,6 @@ def facts() -> Row:
 def duties() -> list[Row]:
     """What the sweep did, and when."""
     return fetch(
-        """SELECT name, looked_at, ok_at, changed, left(error, 300) AS error FROM sweep_duty ORDER BY name LIMIT 100"""
+        """SELECT name, looked_at, ok_at, changed, rows_left, left(error, 300) AS error
+             FROM sweep_duty ORDER BY name LIMIT 100"""
     )

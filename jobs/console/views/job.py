@@ -105,7 +105,7 @@ def what_next(row: Row) -> str:
     """What happens next, in words."""
     match row["state"]:
         case JobStatus.QUEUED:
-            return "A worker with a free slot starts it."
+            return "It starts when its turn has come and nothing holds it."
         case JobStatus.RUNNING:
             return "It runs to its end; a worker lost is noticed by the missing heartbeat."
         case JobStatus.CANCEL_REQUESTED:

@@ -1,15 +1,15 @@
 """What makes something new is done once for one form, however often the form arrives."""
 
 import secrets
-import time
 from collections.abc import Callable
 
 from django.core.cache import cache
+from django.db import transaction
 from django.http import HttpRequest
 
+from jobs.console.queries.turns import take_turn
+
 KEEP_SECONDS = 3600
-_WAIT_SECONDS = 3.0
-_UNDER_WAY = ""
 
 
 def token() -> str:
@@ -18,27 +18,18 @@ def token() -> str:
 
 
 def once(request: HttpRequest, what: str, form_token: str, make: Callable[[], str]) -> str:
-    """Makes it, or answers with what the same form made before. A failure leaves the form usable."""
+    """Makes it, or answers with what the same form made before. A failure leaves the form usable.
+
+    The note of what was made is committed together with it (the cache is a table of the same database), and a second
+    request waits for the first one's commit.
+    """
     if not form_token:
         return make()
     key = f"once:{what}:{request.user.pk}:{form_token[:64]}"
-    if not cache.add(key, _UNDER_WAY, KEEP_SECONDS):
-        return _wait(key) or make()
-    try:
-        made = make()
-    except BaseException:
-        cache.delete(key)
-        raise
-    cache.set(key, made, KEEP_SECONDS)
-    return made
-
-
-def _wait(key: str) -> str:
-    """What the other request made; it may still be at work. Empty when it failed."""
-    until = time.monotonic() + _WAIT_SECONDS
-    while time.monotonic() < until:
-        made = cache.get(key)
-        if made is None or made != _UNDER_WAY:
-            return made or ""
-        time.sleep(0.05)
-    return ""
+    with transaction.atomic():
+        take_turn(key)
+        made: str | None = cache.get(key)
+        if made is None:
+            made = make()
+            cache.set(key, made, KEEP_SECONDS)
+        return made

@@ -5,13 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, cast
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from rich.console import Console
 
-from jobs.bench import claim, claimers, drain, side_by_side
+from jobs.bench import claim, claimers, data, drain, side_by_side
 from jobs.bench.peers.known import Known, peers
 from jobs.bench.report import Report, Section, show, show_machine
-from jobs.bench.server import Lab, open_lab
+from jobs.bench.server import BenchRefused, Lab, open_lab
+from jobs.domain.errors import InvalidInput
 from jobs.management.shell import is_terminal, refusals
 
 # What `bench` alone does is small, for a look; a scenario by its name is measured as its options say.
@@ -23,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("scenario", nargs="?", choices=list(SCENARIOS), help="Default: all, small.")
+        parser.add_argument("scenario", nargs="?", choices=[*SCENARIOS, "data"], help="Default: all, small.")
         parser.add_argument("--json", type=Path, metavar="FILE", help="Also writes what was found as JSON.")
         parser.add_argument("--peers", action="store_true", help="Also measures other queues, by the same steps.")
         parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers: rows of a backlog.")
@@ -32,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--finished", type=int, default=0, help="claim: finished rows beside, as a backlog more.")
         parser.add_argument("--backlog", action="append", default=[], metavar="NAME", help="claim: only this one.")
         parser.add_argument("--seconds", type=float, default=2, help="claimers: of each round.")
-        parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue: jobs.")
+        parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue, data: jobs.")
         parser.add_argument("--pickups", type=int, default=100, help="pickup: jobs.")
 
     def handle(self, *args: Any, scenario: str | None, json: Path | None, **options: Any) -> None:
@@ -45,11 +47,27 @@ class Command(BaseCommand):
             with open_lab() as lab:
                 report = Report(lab.facts())
                 show_machine(console, report.machine)
+                if scenario == "data":
+                    self._fill(lab, options["jobs"])
+                    return
                 for name in self._chosen(scenario, options):
                     report.sections.append(SCENARIOS[name](lab, options, self._progress))
                     show(console, report.sections[-1])
                 if json:
                     report.write(json)
+
+    def _fill(self, lab: Lab, jobs: int) -> None:
+        """A database of its own that is kept, for a console to be started on."""
+        if settings.EMBEDDED:
+            raise BenchRefused(
+                "`bench data` needs a server that stays: set DATABASE_URL to one that may get a database."
+            )
+        if jobs < 1:
+            raise InvalidInput("--jobs", "it must be at least 1")
+        url = lab.keep_database()
+        self.stdout.write(f"DATABASE_URL={url}")
+        data.generate(url, jobs, self._progress)
+        self.stdout.write(f"{jobs:,} jobs; drop that database when you are done")
 
     def _chosen(self, scenario: str | None, options: dict[str, Any]) -> list[str]:
         if scenario:

@@ -20,6 +20,7 @@ class Command(BaseCommand):
             raise CommandError("--concurrency takes a whole number from 1 to 256.", returncode=2)
         from huey.contrib.djhuey import HUEY
 
+        import jobs.tasks  # noqa: F401 - Huey knows the tasks of imported modules
         from jobs.workers.start import new_consumer
 
         try:

@@ -106,6 +106,8 @@ BEGIN
                CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN fingerprint END,
                nullif(jsonb_strip_nulls(jsonb_build_object(
                    'error', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN left(error, 8000) END,
+                   'sign', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') AND "failureType" IS NOT NULL
+                                THEN nullif(current_setting('detiq.signs', true), '')::jsonb -> id END,
                    'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt"::timestamptz END,
                    'finishedAt', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED') THEN "finishedAt"::timestamptz END,
                    'progress', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED')

@@ -1,6 +1,6 @@
 -- Ends runs. `p_ends` is an array of objects:
 --   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
---   result (json, kind done), error, failureType, fingerprint, delay (seconds, kind retry), reason, beat (see below),
+--   result (json, kind done), error, failureType, fingerprint, sign, delay (seconds, kind retry), reason, beat (see below),
 --   lost (its process died: the next run has a process of its own)
 -- A run is ended only by whoever holds it: same worker, same start. With `beat` (the sweep, which holds nothing), only
 -- while its last sign of life is still the one that was judged.
@@ -21,6 +21,10 @@ BEGIN
         p_actor, NULL,
         (SELECT jsonb_object_agg(e ->> 'id', e ->> 'reason') FROM jsonb_array_elements(p_ends) e WHERE e ->> 'reason' <> '')
     );
+    -- What each failure was judged by, for the history.
+    PERFORM set_config('detiq.signs', coalesce(
+        (SELECT jsonb_object_agg(e ->> 'id', e -> 'sign') FROM jsonb_array_elements(p_ends) e WHERE e ? 'sign')::text, ''
+    ), true);
     RETURN QUERY
     WITH ended AS MATERIALIZED (
         SELECT e ->> 'id' AS id, e ->> 'worker' AS worker, (e ->> 'started')::timestamptz AS started,
@@ -30,8 +34,8 @@ BEGIN
                coalesce((e ->> 'lost')::boolean, false) AS lost
           FROM jsonb_array_elements(p_ends) e
     ), target AS MATERIALIZED (
-        SELECT j.id, j.status::text AS status, j.dlq, e.worker, e.started, e.kind, e.result, e.error, e.failure_type,
-               e.fingerprint, e.delay, e.lost,
+        SELECT j.id, j.status::text AS status, j.dlq, j."workerId" AS holder, e.worker, e.started, e.kind, e.result,
+               e.error, e.failure_type, e.fingerprint, e.delay, e.lost,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
                AND j."startedAt" IS NOT DISTINCT FROM e.started
@@ -90,7 +94,7 @@ BEGIN
     )
     SELECT e.id, m.id IS NOT NULL,
            CASE WHEN t.id IS NULL THEN NULL WHEN t.ours OR t.status NOT IN ('RUNNING', 'CANCEL_REQUESTED') THEN t.status
-                ELSE t.status || ' (another run)' END,
+                ELSE t.status || ' (the run of ' || coalesce(t.holder, 'another') || ')' END,
            m.status
       FROM ended e
       LEFT JOIN target t ON t.id = e.id

@@ -1,0 +1,1 @@
+DELETE FROM failure_rule WHERE id = %(id)s RETURNING id

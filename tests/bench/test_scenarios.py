@@ -1,0 +1,30 @@
+"""Every scenario runs and says something sane."""
+
+import pytest
+
+from jobs.bench import claim, claimers, drain
+from jobs.bench.backlogs import backlogs
+from jobs.bench.server import Lab
+from tests.bench.conftest import sane
+
+
+@pytest.mark.parametrize("backlog", backlogs(3_000, finished=1_000), ids=lambda one: one.name)
+def test_a_claim_is_measured_on_every_backlog(lab: Lab, backlog) -> None:
+    options = claim.ClaimOptions(rows=3_000, samples=5, snapshot_seconds=0.3, budget_seconds=0.5)
+    row = claim.measure(lab, backlog, options)
+    assert sane(row)
+    assert (row["raw_p95_ms"] is None) == backlog.nothing_may_run
+    assert (row["source_p95_ms"] is None) == (not backlog.source_knows)
+
+
+def test_claimers_finish_what_they_claim(lab: Lab) -> None:
+    options = claimers.ClaimersOptions(rows=2_000, claimers=[2], batches=[8], seconds=0.3, rounds=1)
+    (row,) = claimers.run(lab, options).rows
+    assert sane(row)
+    assert row["detiq_per_s"] > 0
+
+
+def test_a_drain_by_real_workers_with_and_without_records(lab: Lab) -> None:
+    (row,) = drain.run(lab, drain.DrainOptions(jobs=100, processes=[1])).rows
+    assert sane(row)
+    assert row["kept_ratio"] > 0

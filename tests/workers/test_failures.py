@@ -1,0 +1,158 @@
+"""From an error to its row: how long a job waits, how often it is tried, and what an operator's retry gives back."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jobs.domain.failures import POLICIES, FailureType
+from jobs.domain.outcomes import Completed, DeadLettered
+from jobs.models import AuditEntry
+from jobs.operations import actions
+from jobs.operations.actions import Person
+from jobs.queue import transitions
+from jobs.queue.status import queue_status
+from jobs.workers.judge import judge
+from tests.queue.helpers import BOOM, claim_one, finish, history, insert, row, running
+
+KIM = Person("kim")
+ERRORS: dict[FailureType, BaseException] = {
+    FailureType.TRANSIENT: TimeoutError("read timed out"),
+    FailureType.INFRASTRUCTURE: MemoryError(),
+    FailureType.LOGICAL: ValueError("invalid input"),
+    FailureType.FATAL: ImportError("no module"),
+}
+
+
+class RateLimited(Exception):
+    def __init__(self, text: str, retry_after: object = None) -> None:
+        super().__init__(text)
+        self.status_code = 429
+        self.retry_after = retry_after
+
+
+def fail(conn: Any, error: BaseException, id: str = "j", jitter: float = 0.0) -> dict[str, Any]:
+    """Claims the job and lets its handler raise; returns the row."""
+    job = claim_one(conn)
+    assert job.run.job_id == id
+    finish(conn, job.run, judge(job, error, jitter, random.Random(1)))
+    return row(conn, id)
+
+
+def waits(conn: Any, job: dict[str, Any]) -> float:
+    """Seconds until its next attempt, by the database's clock at the failure."""
+    return float((job["nextRetryAt"] - job["finishedAt"]).total_seconds())
+
+
+# --- Delays -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [10, 30, 33, 38, 63, 64, 1023, 1024, 2_000_000_000])
+@pytest.mark.parametrize("type_", [FailureType.TRANSIENT, FailureType.INFRASTRUCTURE, FailureType.LOGICAL])
+def test_a_very_high_count_waits_the_longest_delay_and_overflows_nothing(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, type_: FailureType, count: int
+) -> None:
+    monkeypatch.setitem(POLICIES, type_, replace(POLICIES[type_], retries=2**31 - 1))
+    insert(conn, "j", retryCount=count)
+    job = fail(conn, ERRORS[type_])
+    assert (job["status"], job["failureType"], job["retryCount"]) == ("RETRY_WAIT", type_, count + 1)
+    assert abs(waits(conn, job) - POLICIES[type_].longest_delay_seconds) < 2
+
+
+@pytest.mark.parametrize("corrupt", [-1, -100, -2_000_000_000])
+def test_a_corrupt_count_is_taken_for_none_and_logged(conn: Any, corrupt: int, caplog: Any) -> None:
+    insert(conn, "j", retryCount=corrupt)
+    job = fail(conn, ERRORS[FailureType.TRANSIENT])
+    assert job["retryCount"] == 1 and abs(waits(conn, job) - 30) < 2
+    assert "job.retry_count_corrupt" in caplog.text
+
+
+def test_no_job_waits_longer_than_any_rule_says_and_the_status_counts_those_that_do(conn: Any) -> None:
+    insert(conn, "named")
+    fail(conn, RateLimited("slow down", retry_after=7200), "named")
+    insert(conn, "plain", tenantId="b")
+    fail(conn, ERRORS[FailureType.INFRASTRUCTURE], "plain")
+    assert queue_status(conn).overlong_waits == 0
+    conn.execute("""UPDATE "PlatformJob" SET "nextRetryAt" = now() + interval '2 hours' WHERE id = 'plain'""")
+    assert queue_status(conn).overlong_waits == 1
+    conn.execute("""UPDATE "PlatformJob" SET "nextRetryAt" = now() + interval '9000 years' WHERE id = 'named'""")
+    assert queue_status(conn).overlong_waits == 2
+
+
+# --- Waits that the other side names ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        (RateLimited("429 Too Many Requests", retry_after=3600), 3600),
+        (RateLimited("429 Too Many Requests. Retry-After: 3600"), 3600),
+        (RateLimited("Rate limit reached, try again in 2h"), 7200),
+        (RateLimited("attribute wins over the text: try again in 2h", retry_after="600"), 600),
+        (RateLimited("slow down", retry_after=10 * 365 * 86400), 86400),
+    ],
+)
+def test_a_named_wait_is_waited_for(conn: Any, error: BaseException, seconds: int) -> None:
+    insert(conn, "j")
+    job = fail(conn, error, jitter=0.1)
+    assert (job["status"], job["failureType"]) == ("RETRY_WAIT", "TRANSIENT")
+    assert seconds - 1 <= waits(conn, job) <= seconds * 1.1 + 1
+    (reason,) = conn.execute("SELECT reason FROM job_history WHERE to_status = 'RETRY_WAIT'").fetchone()
+    assert "the other side named the wait" in reason
+
+
+@pytest.mark.parametrize("named", [-3600, "-1", "soon", float("nan")])
+def test_a_named_wait_that_makes_no_sense_leaves_the_types_own(conn: Any, named: object) -> None:
+    insert(conn, "j")
+    assert abs(waits(conn, fail(conn, RateLimited("slow down", retry_after=named))) - 30) < 2
+
+
+def test_closed_windows_do_not_end_a_job_that_a_few_faults_would(conn: Any) -> None:
+    insert(conn, "j")
+    for attempt in range(1, 21):
+        job = fail(conn, RateLimited("slow down", retry_after=3600))
+        assert (job["status"], job["retryCount"]) == ("RETRY_WAIT", attempt)
+        transitions.run_now(["j"], actor="kim", reason="x", using=conn)
+    job = fail(conn, RateLimited("slow down", retry_after=3600))
+    assert (job["status"], job["dlq"]) == ("FAILED", True), "for ever would be too long"
+
+
+def test_short_named_waits_have_no_more_retries_than_others(conn: Any) -> None:
+    insert(conn, "j", retryCount=5)
+    assert fail(conn, RateLimited("slow down", retry_after=1))["dlq"]
+
+
+def test_what_is_our_own_fault_is_not_retried_for_a_named_wait(conn: Any) -> None:
+    insert(conn, "j", retryCount=1)
+    error = ValueError("invalid input; retry after 3600 seconds")
+    assert fail(conn, error)["dlq"]
+
+
+# --- An operator's retry ----------------------------------------------------------------------------------------------
+def test_a_retry_by_hand_starts_the_count_and_the_delays_again_and_success_leaves_no_trace(conn: Any) -> None:
+    insert(conn, "j", retryCount=5)
+    dead = fail(conn, ERRORS[FailureType.TRANSIENT])
+    assert (dead["status"], dead["dlq"]) == ("FAILED", True)
+    actions.retry(KIM, ["j"], "the site is back")
+    back = row(conn, "j")
+    assert (back["status"], back["dlq"], back["retryCount"]) == ("QUEUED", False, 0)
+    assert (back["dlqAt"], back["dlqReason"], back["nextRetryAt"], back["workerId"], back["error"]) == (None,) * 5
+    again = fail(conn, ERRORS[FailureType.TRANSIENT])
+    assert (again["status"], again["dlq"], again["retryCount"]) == ("RETRY_WAIT", False, 1)
+    assert abs(waits(conn, again) - 30) < 2, "the first delay, not the sixth"
+    transitions.run_now(["j"], actor="kim", reason="x", using=conn)
+    finish(conn, claim_one(conn).run, Completed("1"))
+    done = row(conn, "j")
+    assert (done["status"], done["dlq"], done["error"], done["failureType"], done["dlqReason"]) == (
+        "DONE", False, None, None, None,
+    )  # fmt: skip
+    entry = AuditEntry.objects.get(action="retry")
+    assert (entry.actor, entry.target, entry.reason) == ("kim", "j", "the site is back")
+
+
+# --- A row that is gone -----------------------------------------------------------------------------------------------
+def test_nothing_puts_back_a_row_that_was_deleted_while_its_job_ran(conn: Any) -> None:
+    for end in (Completed("1"), DeadLettered(BOOM)):
+        run = running(conn, "k")
+        conn.execute("""DELETE FROM "PlatformJob" WHERE id = 'k'""")
+        answer = finish(conn, run, end)
+        assert (answer.changed, answer.found) == (False, None)
+        assert conn.execute('SELECT count(*) FROM "PlatformJob"').fetchone() == (0,)
+    assert history(conn, "k")[-1] == ("RUNNING", None)
