@@ -2,7 +2,8 @@
 -- and count are two statements.
 --
 -- Plans are generic: planning these statements anew costs ten times what running them does, and nothing in them depends on
--- the values.
+-- the values. They are held to the streams' own order by the settings: statistics of a minute ago may say that nothing is
+-- queued, and then sorting all that is queued looks as cheap as reading the first of it.
 --
 -- Order: priority, highest first; within a priority tenants take turns, from the one after `p_after` round to it; a
 -- tenant's jobs by how long they wait. The index `job_claim` has a stream a type, so that jobs of types that are paused,
@@ -53,6 +54,9 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -78,6 +82,11 @@ DECLARE
     lane_types_   text[];
     seen_     integer;
     gained_   boolean;
+    ended_    boolean;   -- has the ring been gone round?
+    want_     integer;   -- tenants still to be found for this batch
+    more_tenants_      text[];
+    more_lane_tenants_ text[];
+    more_lane_types_   text[];
     busy_     text[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('detiq.gate', 0));
@@ -154,7 +163,11 @@ BEGIN
         low_ := p_after;
         high_ := NULL;
         gained_ := false;
+        tenants_ := '{}';
+        lane_tenants_ := '{}';
+        lane_types_ := '{}';
         WHILE room_ > 0 LOOP
+            want_ := room_ - cardinality(tenants_);
             -- The next tenants in the ring that may start something, each with the types it may start. A lane is what
             -- one tenant has queued of one type. Each lane costs a look at an index; when many tenants are full, it is
             -- cheaper to know them all beforehand.
@@ -196,19 +209,19 @@ BEGIN
                                      AND p.project_id IS NULL
                                      AND (p.type IS NULL OR p.type = l.type)
                                      AND (p.tenant_id IS NULL OR p.tenant_id = h.tenant))) AS open) o
-                 WHERE l.found < room_ AND (full_ IS NOT NULL OR l.seen < room_ + 24)
+                 WHERE l.found < want_ AND (full_ IS NOT NULL OR l.seen < want_ + 24)
                    AND (high_ IS NULL OR h.tenant <= high_)
             ), turn AS MATERIALIZED (
-                SELECT DISTINCT tenant FROM lane WHERE open ORDER BY tenant LIMIT room_
+                SELECT DISTINCT tenant FROM lane WHERE open ORDER BY tenant LIMIT want_
             )
             SELECT array_agg(l.tenant) FILTER (WHERE l.open AND l.tenant IN (SELECT tenant FROM turn)),
                    array_agg(l.type) FILTER (WHERE l.open AND l.tenant IN (SELECT tenant FROM turn)),
                    (SELECT array_agg(tenant ORDER BY tenant) FROM turn),
                    max(l.seen)
-              INTO lane_tenants_, lane_types_, tenants_, seen_
+              INTO more_lane_tenants_, more_lane_types_, more_tenants_, seen_
               FROM lane l;
 
-            IF full_ IS NULL AND seen_ >= room_ + 24 AND coalesce(cardinality(tenants_), 0) < room_ THEN
+            IF full_ IS NULL AND seen_ >= want_ + 24 AND coalesce(cardinality(more_tenants_), 0) < want_ THEN
                 -- Many lanes and few that are open: learn who is full, then look again from here.
                 SELECT coalesce(jsonb_object_agg(c.tenant, 1), '{}') INTO full_
                   FROM (SELECT r."tenantId" AS tenant, count(*) AS running
@@ -224,8 +237,19 @@ BEGIN
                 END IF;
                 CONTINUE;
             END IF;
+            tenants_ := tenants_ || more_tenants_;
+            lane_tenants_ := lane_tenants_ || more_lane_tenants_;
+            lane_types_ := lane_types_ || more_lane_types_;
 
-            IF tenants_ IS NOT NULL THEN
+            -- From the ring's end on to its start, and to where this turn began, before anybody gets a second job.
+            IF cardinality(tenants_) < room_ AND high_ IS NULL AND p_after <> '' THEN
+                low_ := '';
+                high_ := p_after;
+                CONTINUE;
+            END IF;
+            ended_ := cardinality(tenants_) < room_;
+
+            IF cardinality(tenants_) > 0 THEN
                 -- One claimer a tenant and a capped type at a time; whoever comes second goes on to the next.
                 SELECT array_agg(t.tenant ORDER BY t.place) INTO held_
                   FROM unnest(tenants_) WITH ORDINALITY AS t (tenant, place)
@@ -245,120 +269,159 @@ BEGIN
             IF held_ IS NOT NULL THEN
                 -- With the locks held, count again, pick, and make them run. Rows that somebody else has locked are
                 -- passed over. Round by round: each tenant's first, then each tenant's second.
-                RETURN QUERY
-                WITH tenant AS MATERIALIZED (
-                    SELECT h.tenant, h.place,
-                           least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
-                                             ELSE p_tenant_cap END
-                                        - (SELECT count(*)
-                                             FROM "PlatformJob" r
-                                            WHERE r."tenantId" = h.tenant AND NOT r.inline
-                                              AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
-                      FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
-                ), type AS MATERIALIZED (
-                    SELECT t.type,
-                           CASE WHEN t.type = ANY (capped_)
-                                THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
-                                ELSE room_ END AS room
-                      FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
-                     WHERE t.type <> ALL (coalesce(busy_, '{}'))
-                ), share AS (
-                    SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
-                ), picked AS MATERIALIZED (
-                    SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
-                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
-                      JOIN tenant n ON n.tenant = l.tenant
-                      JOIN type t ON t.type = l.type
-                     CROSS JOIN share s
-                     CROSS JOIN LATERAL (
-                           SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
-                             FROM "PlatformJob" j
-                            WHERE NOT projects_
-                              AND j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                              AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                            ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
-                            LIMIT greatest(0, least(n.room, t.room, s.share))
-                              FOR UPDATE SKIP LOCKED) r
-                     WHERE NOT projects_
-                    UNION ALL
-                    -- While a project is paused: its tenant's other projects one by one, never the paused one's rows.
-                    SELECT n.tenant, n.place, t.type, n.room, t.room, r.id, r.since
-                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
-                      JOIN tenant n ON n.tenant = l.tenant
-                      JOIN type t ON t.type = l.type
-                     CROSS JOIN share s
-                     CROSS JOIN LATERAL (
-                           WITH RECURSIVE project (id, n) AS (
-                               (SELECT coalesce(j."projectId", ''), 1
-                                  FROM "PlatformJob" j
-                                 WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                   AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                                 ORDER BY coalesce(j."projectId", '')
-                                 LIMIT 1)
-                               UNION ALL
-                               SELECT k.id, p.n + 1
+                -- Two statements that differ in how rows are picked: starting a statement costs by its size.
+                IF NOT projects_ THEN
+                    RETURN QUERY
+                    WITH tenant AS MATERIALIZED (
+                        SELECT h.tenant, h.place,
+                               least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                                 ELSE p_tenant_cap END
+                                            - (SELECT count(*)
+                                                 FROM "PlatformJob" r
+                                                WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                                  AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
+                          FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
+                    ), type AS MATERIALIZED (
+                        SELECT t.type,
+                               CASE WHEN t.type = ANY (capped_)
+                                    THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
+                                    ELSE room_ END AS room
+                          FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
+                         WHERE t.type <> ALL (coalesce(busy_, '{}'))
+                    ), share AS (
+                        SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
+                    ), picked AS MATERIALIZED (
+                        SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
+                          FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                          JOIN tenant n ON n.tenant = l.tenant
+                          JOIN type t ON t.type = l.type
+                         CROSS JOIN share s
+                         CROSS JOIN LATERAL (
+                               SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
+                                 FROM "PlatformJob" j
+                                WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                  AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                                ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                                LIMIT greatest(0, least(n.room, t.room, s.share))
+                                  FOR UPDATE SKIP LOCKED) r
+                    ), ordered AS (
+                        SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
+                    ), numbered AS (
+                        SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
+                          FROM ordered o
+                         WHERE o.turn <= o.tenant_room
+                    ), chosen AS MATERIALIZED (
+                        SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
+                    )
+                    UPDATE "PlatformJob" j
+                       SET status = 'RUNNING',
+                           "startedAt" = clock_timestamp(),
+                           "heartbeatAt" = clock_timestamp(),
+                           "workerId" = p_worker,
+                           inline = false,
+                           "finishedAt" = NULL,
+                           "nextRetryAt" = NULL,
+                           "currentStep" = NULL,
+                           progress = 0
+                     WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
+                    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
+                    GET DIAGNOSTICS taken_ = ROW_COUNT;
+                ELSE
+                    -- A project is paused: its tenant's other projects one by one, never the paused one's rows.
+                    RETURN QUERY
+                    WITH tenant AS MATERIALIZED (
+                        SELECT h.tenant, h.place,
+                               least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                                 ELSE p_tenant_cap END
+                                            - (SELECT count(*)
+                                                 FROM "PlatformJob" r
+                                                WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                                  AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
+                          FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
+                    ), type AS MATERIALIZED (
+                        SELECT t.type,
+                               CASE WHEN t.type = ANY (capped_)
+                                    THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
+                                    ELSE room_ END AS room
+                          FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
+                         WHERE t.type <> ALL (coalesce(busy_, '{}'))
+                    ), share AS (
+                        SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
+                    ), picked AS MATERIALIZED (
+                        SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
+                          FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                          JOIN tenant n ON n.tenant = l.tenant
+                          JOIN type t ON t.type = l.type
+                         CROSS JOIN share s
+                         CROSS JOIN LATERAL (
+                               WITH RECURSIVE project (id, n) AS (
+                                   (SELECT coalesce(j."projectId", ''), 1
+                                      FROM "PlatformJob" j
+                                     WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                       AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                                     ORDER BY coalesce(j."projectId", '')
+                                     LIMIT 1)
+                                   UNION ALL
+                                   SELECT k.id, p.n + 1
+                                     FROM project p
+                                    CROSS JOIN LATERAL (SELECT coalesce(j."projectId", '') AS id
+                                                          FROM "PlatformJob" j
+                                                         WHERE j.type = l.type AND j.status = 'QUEUED'
+                                                           AND j."nextRetryAt" IS NULL AND (-j.priority) = level_
+                                                           AND j."tenantId" = l.tenant
+                                                           AND coalesce(j."projectId", '') > p.id
+                                                         ORDER BY coalesce(j."projectId", '')
+                                                         LIMIT 1) k
+                               )
+                               SELECT p.id
                                  FROM project p
-                                CROSS JOIN LATERAL (SELECT coalesce(j."projectId", '') AS id
-                                                      FROM "PlatformJob" j
-                                                     WHERE j.type = l.type AND j.status = 'QUEUED'
-                                                       AND j."nextRetryAt" IS NULL AND (-j.priority) = level_
-                                                       AND j."tenantId" = l.tenant
-                                                       AND coalesce(j."projectId", '') > p.id
-                                                     ORDER BY coalesce(j."projectId", '')
-                                                     LIMIT 1) k
-                           )
-                           SELECT p.id
-                             FROM project p
-                            WHERE NOT EXISTS (SELECT 1
-                                                FROM queue_pause q
-                                               WHERE q.lifted_at IS NULL AND (q.ends_at IS NULL OR q.ends_at > now_)
-                                                 AND q.project_id = nullif(p.id, '')
-                                                 AND (q.type IS NULL OR q.type = l.type)
-                                                 AND (q.tenant_id IS NULL OR q.tenant_id = l.tenant))) f
-                     CROSS JOIN LATERAL (
-                           SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
-                             FROM "PlatformJob" j
-                            WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                              AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                              AND coalesce(j."projectId", '') = f.id
-                            ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
-                            LIMIT greatest(0, least(n.room, t.room, s.share))
-                              FOR UPDATE SKIP LOCKED) r
-                     WHERE projects_
-                ), ordered AS (
-                    SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
-                ), numbered AS (
-                    SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
-                      FROM ordered o
-                     WHERE o.turn <= o.tenant_room
-                ), chosen AS MATERIALIZED (
-                    SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
-                )
-                UPDATE "PlatformJob" j
-                   SET status = 'RUNNING',
-                       "startedAt" = clock_timestamp(),
-                       "heartbeatAt" = clock_timestamp(),
-                       "workerId" = p_worker,
-                       inline = false,
-                       "finishedAt" = NULL,
-                       "nextRetryAt" = NULL,
-                       "currentStep" = NULL,
-                       progress = 0
-                 WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
-                RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
-                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
-                GET DIAGNOSTICS taken_ = ROW_COUNT;
+                                WHERE NOT EXISTS (SELECT 1
+                                                    FROM queue_pause q
+                                                   WHERE q.lifted_at IS NULL AND (q.ends_at IS NULL OR q.ends_at > now_)
+                                                     AND q.project_id = nullif(p.id, '')
+                                                     AND (q.type IS NULL OR q.type = l.type)
+                                                     AND (q.tenant_id IS NULL OR q.tenant_id = l.tenant))) f
+                         CROSS JOIN LATERAL (
+                               SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
+                                 FROM "PlatformJob" j
+                                WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                  AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                                  AND coalesce(j."projectId", '') = f.id
+                                ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                                LIMIT greatest(0, least(n.room, t.room, s.share))
+                                  FOR UPDATE SKIP LOCKED) r
+                    ), ordered AS (
+                        SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
+                    ), numbered AS (
+                        SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
+                          FROM ordered o
+                         WHERE o.turn <= o.tenant_room
+                    ), chosen AS MATERIALIZED (
+                        SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
+                    )
+                    UPDATE "PlatformJob" j
+                       SET status = 'RUNNING',
+                           "startedAt" = clock_timestamp(),
+                           "heartbeatAt" = clock_timestamp(),
+                           "workerId" = p_worker,
+                           inline = false,
+                           "finishedAt" = NULL,
+                           "nextRetryAt" = NULL,
+                           "currentStep" = NULL,
+                           progress = 0
+                     WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
+                    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
+                    GET DIAGNOSTICS taken_ = ROW_COUNT;
+                END IF;
                 room_ := room_ - taken_;
                 gained_ := gained_ OR taken_ > 0;
             END IF;
 
-            -- Round the ring: on to its end, then from its start to where this turn began; and round again as long as a
-            -- round gave something, before a lower priority gets anything.
-            IF tenants_ IS NOT NULL AND cardinality(tenants_) >= room_ THEN
+            -- On in the ring, or round again as long as a round gave something, before a lower priority gets anything.
+            IF NOT ended_ THEN
                 low_ := tenants_[cardinality(tenants_)];
-            ELSIF high_ IS NULL AND p_after <> '' THEN
-                low_ := '';
-                high_ := p_after;
             ELSIF gained_ THEN
                 gained_ := false;
                 low_ := p_after;
@@ -366,6 +429,9 @@ BEGIN
             ELSE
                 EXIT;
             END IF;
+            tenants_ := '{}';
+            lane_tenants_ := '{}';
+            lane_types_ := '{}';
         END LOOP;
     END LOOP;
 
