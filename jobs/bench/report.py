@@ -29,13 +29,16 @@ class Section:
 class Report:
     machine: dict[str, str | int]
     sections: list[Section] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=2) + "\n")
 
 
-def show_machine(console: Console, machine: dict[str, str | int]) -> None:
+def show_machine(console: Console, machine: dict[str, str | int], notes: Sequence[str] = ()) -> None:
     console.print("  ".join(f"{name} {value}" for name, value in machine.items()), style="dim", markup=False)
+    for note in notes:
+        console.print(note, markup=False)
 
 
 def show(console: Console, section: Section) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from django.conf import settings
+from psycopg.conninfo import conninfo_to_dict
 
 from jobs.bench.notes import VARIABLE, SlotReader, new_notes
 from jobs.bench.peers.known import OURS, OURS_BY_SQL, Known
@@ -105,7 +106,9 @@ class Bench:
         with ExitStack() as stack:
             self._url = stack.enter_context(self._lab.database(migrated=self._peer.ours))
             self.notes: SlotReader = stack.enter_context(new_notes(self._lab.folder, self._slots))
-            self._env = self._lab.environment(self._url, **self._peer.env, **{VARIABLE: str(self.notes.path)})
+            self._env = self._lab.environment(
+                self._url, **self._peer.env, **{VARIABLE: str(self.notes.path)}, **pg_variables(self._url)
+            )
             self.measure("setup", 0)
             self._stack = stack.pop_all()
         return self
@@ -140,8 +143,15 @@ class Bench:
             yield [child.wait_ready() for child in started]
 
     def _command(self, verb: str, count: int) -> list[str]:
-        module = f"jobs.bench.peers.{self._peer.module}"
-        return [sys.executable, "-m", module, verb, self._url, str(self.notes.path), str(count)]
+        start = self._peer.command or (sys.executable, "-m", f"jobs.bench.peers.{self._peer.module}")
+        return [*start, verb, self._url, str(self.notes.path), str(count)]
+
+
+def pg_variables(url: str) -> dict[str, str]:
+    """The address as libpq's variables, for peers that read no address with a socket's folder in it."""
+    names = {"dbname": "PGDATABASE", "user": "PGUSER", "password": "PGPASSWORD", "host": "PGHOST", "port": "PGPORT"}
+    parts = conninfo_to_dict(url)
+    return {variable: str(parts[name]) for name, variable in names.items() if parts.get(name)}
 
 
 def _drained(lab: Lab, peer: Known, jobs: int, processes: int) -> float:

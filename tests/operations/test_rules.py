@@ -38,7 +38,7 @@ def failed(conn: Any, id: str, error: BaseException, using: Any = None) -> None:
     """A run of a job that raised, judged and recorded as a worker does it."""
     insert(conn, id, tenantId=id)
     job = claim_one(conn)
-    finish(conn, job.run, judge(job, error, 0.0, random.Random(1), *([using] if using else [])))
+    finish(conn, job.run, judge(job, error, job.run.started, 0.0, random.Random(1), *([using] if using else [])))
 
 
 # --- Changing them ----------------------------------------------------------------------------------------------------

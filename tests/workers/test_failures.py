@@ -36,7 +36,7 @@ def fail(conn: Any, error: BaseException, id: str = "j", jitter: float = 0.0) ->
     """Claims the job and lets its handler raise; returns the row."""
     job = claim_one(conn)
     assert job.run.job_id == id
-    finish(conn, job.run, judge(job, error, jitter, random.Random(1)))
+    finish(conn, job.run, judge(job, error, job.run.started, jitter, random.Random(1)))
     return row(conn, id)
 
 

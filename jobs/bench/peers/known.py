@@ -8,16 +8,17 @@ from jobs.bench.server import BenchRefused
 
 @dataclass(frozen=True)
 class Known:
-    """`distribution`: what must be installed; empty for ours. `ahead`: how many jobs it claims beyond free threads."""
+    """`distribution`: the Python package it is. `command`: how to start one that lives elsewhere."""
 
     title: str
     module: str
     distribution: str = ""
     env: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
 
     @property
     def ours(self) -> bool:
-        return not self.distribution
+        return not self.distribution and not self.command
 
     @property
     def name(self) -> str:

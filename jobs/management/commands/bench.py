@@ -11,6 +11,7 @@ from rich.console import Console
 
 from jobs.bench import claim, claimers, data, drain, side_by_side
 from jobs.bench.peers.known import Known, peers
+from jobs.bench.peers.npm import node_peers
 from jobs.bench.report import Report, Section, show, show_machine
 from jobs.bench.server import BenchRefused, Lab, open_lab
 from jobs.domain.errors import InvalidInput
@@ -43,10 +44,13 @@ class Command(BaseCommand):
         if scenario is None:
             options |= QUICK
         with refusals():
-            options["others"] = peers() if options["peers"] else ()
+            options["others"], missing = (peers() if options["peers"] else ()), ""
             with open_lab() as lab:
-                report = Report(lab.facts())
-                show_machine(console, report.machine)
+                if options["peers"]:
+                    found, missing = node_peers(lab)
+                    options["others"] += found
+                report = Report(lab.facts(), notes=[missing] if missing else [])
+                show_machine(console, report.machine, report.notes)
                 if scenario == "data":
                     self._fill(lab, options["jobs"])
                     return
