@@ -100,11 +100,6 @@ def read(using: Connection) -> GateHistory:
     return history
 
 
-def prune(before: datetime, limit: int, using: Connection | None = None) -> int:
-    """Forgets what was in force only before `before`. Returns how many rows went, `limit` at most."""
-    return int(run("prune_gate_history", {"before": before, "limit": limit}, using)[0]["pruned"])
-
-
 def _larger(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else max(one, other)
 

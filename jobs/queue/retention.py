@@ -59,6 +59,7 @@ def targets(retention: timedelta) -> list[Target]:
         Target("sessions", timedelta(0), _by("prune_sessions")),
         Target("workers", WORKERS_KEPT, _by("prune_workers")),
         Target("tallies", retention, _by("prune_tallies")),
+        Target("gate", retention, _by("prune_gate_history")),
     ]
 
 

@@ -115,4 +115,4 @@ def test_no_claim_breaks_a_cap_or_a_pause(conn: Any) -> None:
     assert checker.check(conn, terms) == []
     # That it was a trial at all: much ran, caps were full, and the gate changed under it.
     assert sum(int(output.split()[0]) for output in outputs) > 20 * SECONDS
-    assert conn.execute("SELECT count(*) FROM gate_history").fetchone()[0] > 5 * SECONDS
+    assert conn.execute("SELECT count(*) FROM gate_history").fetchone()[0] > SECONDS
