@@ -39,6 +39,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 _SERVER: pytest.StashKey[Any] = pytest.StashKey()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests run in one process of the run, which then starts one browser."""
     for item in items:
