@@ -62,7 +62,7 @@ WHO: dict[str, Any] = {"actor": "kim", "reason": "because"}
 HOUR = timedelta(hours=1)
 # Whether the choice of a claim of several jobs is compared exactly too: off until the fault that is marked in
 # test_claim_batches.py is mended.
-EXACT_BATCHES = False
+EXACT_BATCHES = True
 
 
 class QueueMachine(RuleBasedStateMachine):

@@ -4,7 +4,6 @@ import threading
 from typing import Any
 
 import psycopg
-import pytest
 
 from jobs.domain.outcomes import ClaimRequest
 from jobs.queue import transitions
@@ -37,10 +36,6 @@ def test_a_batch_goes_round_the_ring_before_it_gives_a_tenant_a_second_job(conn:
     assert claimed(claim(conn, 2, after="b")) == ["a1", "c1"]
 
 
-# A FAULT OF THE CLAIM: take the mark away when `30_claim.sql` is right, and set EXACT_BATCHES in the model's machine.
-@pytest.mark.xfail(
-    strict=True, reason="a tenant's share of a batch is cut for each of its types before they are put in order"
-)
 def test_a_batch_takes_a_tenants_jobs_by_how_long_they_wait_whatever_their_type(conn: Any) -> None:
     for n in range(3):
         insert(conn, f"a{n}", tenantId="a")

@@ -29,4 +29,5 @@ def node_peers(lab: Lab) -> tuple[tuple[Known, ...], str]:
 
 def _peer(name: str, version: str, node: str, folder: Path) -> Known:
     script = folder / f"{name.replace('-', '_')}.mjs"
-    return Known(f"{name} {version}", name, command=(node, str(script)))
+    ahead = " (batch 500)" if name == "pg-boss" else ""
+    return Known(f"{name} {version}{ahead}", name, command=(node, str(script)))

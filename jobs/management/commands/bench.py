@@ -1,12 +1,13 @@
 """`manage.py bench`: measures the queue on databases of its own."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
 from jobs.bench import claim, claimers, data, drain, side_by_side
@@ -18,7 +19,15 @@ from jobs.domain.errors import InvalidInput
 from jobs.management.shell import is_terminal, refusals
 
 # What `bench` alone does is small, for a look; a scenario by its name is measured as its options say.
-QUICK: dict[str, Any] = {"rows": 50_000, "samples": 100, "jobs": 5_000, "seconds": 1.0, "snapshot": 5.0, "pickups": 50}
+QUICK: dict[str, Any] = {"rows": 20_000, "samples": 60, "jobs": 2_000, "seconds": 0.5, "snapshot": 4.0, "pickups": 30}
+
+
+@contextmanager
+def _stopped_politely() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise CommandError("stopped; what was made is dropped", returncode=130) from None
 
 
 class Command(BaseCommand):
@@ -43,7 +52,7 @@ class Command(BaseCommand):
         console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 200)
         if scenario is None:
             options |= QUICK
-        with refusals():
+        with refusals(), _stopped_politely():
             options["others"], missing = (peers() if options["peers"] else ()), ""
             with open_lab() as lab:
                 if options["peers"]:

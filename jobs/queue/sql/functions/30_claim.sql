@@ -309,7 +309,7 @@ BEGIN
                     ), numbered AS (
                         SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
                           FROM ordered o
-                         WHERE o.turn <= o.tenant_room
+                         WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
                     ), chosen AS MATERIALIZED (
                         SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
                     )
@@ -396,7 +396,7 @@ BEGIN
                     ), numbered AS (
                         SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
                           FROM ordered o
-                         WHERE o.turn <= o.tenant_room
+                         WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
                     ), chosen AS MATERIALIZED (
                         SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
                     )
