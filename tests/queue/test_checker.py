@@ -68,10 +68,10 @@ def test_a_tenant_over_its_cap_is_found_and_the_claim_named(conn: Any) -> None:
 def test_it_is_found_long_after_the_runs_have_ended(conn: Any) -> None:
     for n in range(5):
         insert(conn, f"j{n}")
-    runs = [job.run for job in claim(conn, 4).jobs]
+    claimed = [job.run for job in claim(conn, 4).jobs]
     begin(conn, "j4")
-    for run in runs:
-        finish(conn, run, Completed())
+    for each in claimed:
+        finish(conn, each, Completed())
     conn.execute("""UPDATE "PlatformJob" SET status = 'DONE' WHERE id = 'j4'""")
     assert kinds(conn) == [("tenant_cap", "j4")]
 
