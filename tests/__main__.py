@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
         return 2
     import pytest
 
-    parallel = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", "2", "--dist", "loadgroup"]
+    parallel = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", "2", "--dist", "loadfile"]
     return int(pytest.main([*parallel, *arguments]))
 
 

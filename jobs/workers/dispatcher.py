@@ -24,7 +24,7 @@ log = structlog.get_logger("jobs.worker")
 
 MOST_ENDS = 100
 CONTENDED_SECONDS = (0.005, 0.05)
-REFUSED_END_RETRY_SECONDS = 1.0
+LOCKED_ROW_RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class ClaimTerms:
 @dataclass
 class _State:
     ends: deque[Ended] = field(default_factory=deque)
+    locked: deque[tuple[float, Ended]] = field(default_factory=deque)  # monotonic time of the next try, in order
     free: deque["queue.SimpleQueue[ActiveRun | None]"] = field(default_factory=deque)
     look_at: float = 0.0  # monotonic time of the next look for work
     claiming: bool = True
@@ -114,7 +115,7 @@ class Dispatcher:
 
     def pending_ends(self) -> int:
         with self._changed:
-            return len(self._state.ends)
+            return len(self._state.ends) + len(self._state.locked)
 
     # --- The loop ----------------------------------------------------------------------------------------------------
 
@@ -133,13 +134,12 @@ class Dispatcher:
     def _wait_for_work(self) -> bool:
         with self._changed:
             while not self._state.stopped:
-                if self._state.ends:
-                    return True
-                wait = None
+                due = [self._state.locked[0][0]] if self._state.locked else []
                 if self._state.claiming and self._state.free:
-                    wait = self._state.look_at - time.monotonic()
-                    if wait <= 0:
-                        return True
+                    due.append(self._state.look_at)
+                wait = min(due) - time.monotonic() if due else None
+                if self._state.ends or (wait is not None and wait <= 0):
+                    return True
                 self._changed.wait(wait)
             return False
 
@@ -150,6 +150,9 @@ class Dispatcher:
 
     def _one_turn(self) -> None:
         with self._changed:
+            now = time.monotonic()
+            while self._state.locked and self._state.locked[0][0] <= now:
+                self._state.ends.append(self._state.locked.popleft()[1])
             ends = [self._state.ends[i] for i in range(min(MOST_ENDS, len(self._state.ends)))]
             slots = len(self._state.free) if self._state.claiming else 0
             # Told of new work from here on, we look again after this turn.
@@ -204,8 +207,7 @@ class Dispatcher:
             try:
                 turn = self._call([ended], 0)
             except psycopg.errors.LockNotAvailable:
-                self._put_last(ended, ended)
-                self._pause(REFUSED_END_RETRY_SECONDS)
+                self._try_later(ended)
             except psycopg.Error as error:
                 if is_outage(error):
                     raise
@@ -213,6 +215,11 @@ class Dispatcher:
                 self._put_last(ended, self._mend(ended, error))
             else:
                 self._settle([ended], turn.ends)
+
+    def _try_later(self, ended: Ended) -> None:
+        with self._changed:
+            self._state.ends.remove(ended)
+            self._state.locked.append((time.monotonic() + LOCKED_ROW_RETRY_SECONDS, ended))
 
     def _put_last(self, old: Ended, new: Ended) -> None:
         with self._changed:

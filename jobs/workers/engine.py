@@ -34,6 +34,8 @@ log = structlog.get_logger("jobs.worker")
 VERSION = "0.1.0"
 # How long runs that were asked to stop may take to save their checkpoints, and ends to be recorded, at a shutdown.
 STOP_SECONDS = 5.0
+# The dispatcher waits for nobody's row for long: all ends and claims of the process go through it.
+LOCK_TIMEOUTS = {"dispatcher": "200ms"}
 # A handler that was fenced off and has not returned after so long keeps its thread; another takes its slot.
 STUCK_SECONDS = 5.0
 
@@ -51,7 +53,10 @@ class Engine:
         self._conf = conf
         self.grace = conf.shutdown_grace
         self._rng = random.Random()  # noqa: S311 - jitter, guards nothing
-        self._links = {name: Link(connect, name) for name in ("dispatcher", "pulse", "reports", "sweep")}
+        self._links = {
+            name: Link(connect, name, lock_timeout=LOCK_TIMEOUTS.get(name, "1s"))
+            for name in ("dispatcher", "pulse", "reports", "sweep")
+        }
         self.active = ActiveRuns()
         self._reports = Reports(worker_id)
         self._rulebook = Rulebook(self._links["reports"], conf.poll_interval)

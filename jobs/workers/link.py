@@ -19,6 +19,12 @@ _WRONG_SERVER = (errors.ReadOnlySqlTransaction, errors.CannotConnectNow, errors.
 # The server answered, and said no to this statement alone.
 _ANSWERED = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.SerializationFailure)
 
+
+def may_pass(error: BaseException) -> bool:
+    """May the same call succeed later: is the database away, or somebody else's lock in the way?"""
+    return is_outage(error) or isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected)
+
+
 FIRST_WAIT_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 10.0
 

@@ -16,7 +16,7 @@ from jobs.domain.values import clean_json, clean_text
 from jobs.queue import liveness
 from jobs.queue.liveness import LogLine, Progress
 from jobs.workers.active import ActiveRun
-from jobs.workers.link import Backoff, Link, is_outage
+from jobs.workers.link import Backoff, Link, is_outage, may_pass
 
 log = structlog.get_logger("jobs.worker")
 
@@ -79,7 +79,7 @@ class RunReporter:
         self._reports.progress(Progress(self._active.run, percent, clean_text(str(step), LONGEST_STEP)))
 
     def checkpoint(self, data: Any) -> None:
-        """Stores a checkpoint before it returns. An outage is waited out, until the run has to stop anyway."""
+        """Stores a checkpoint before it returns. An outage or a locked row is waited out, until the run has to stop anyway."""
         text = clean_json(data, max_bytes=LARGEST_CHECKPOINT_BYTES).text
         backoff = Backoff("checkpoint")
         while True:
@@ -89,7 +89,7 @@ class RunReporter:
                 self._link.call(lambda connection: liveness.save_checkpoint(self._active.run, text, connection))
                 return
             except Exception as error:
-                if not is_outage(error) or self._active.stop.reason is not None:
+                if not may_pass(error) or self._active.stop.reason is not None:
                     raise
                 time.sleep(backoff.failed(error))
 

@@ -17,8 +17,6 @@ from tests.queue.helpers import claim, history, insert, row
 from tests.settings import OTHER_ROLE
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
-pytestmark = pytest.mark.xdist_group("workers")
-
 
 @pytest.fixture(params=["ours", "enum"])
 def tables(request: pytest.FixtureRequest) -> str:

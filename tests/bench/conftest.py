@@ -1,6 +1,8 @@
 """A lab on the test run's server."""
 
+import fcntl
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,6 +16,14 @@ def bench_databases() -> list[str]:
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX]).fetchall()
     return [name for (name,) in rows]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def alone() -> Iterator[None]:
+    """These tests count the server's databases: one file of them at a time, whatever process of the run has it."""
+    with (Path(settings.VAR_DIR) / "bench.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="module")

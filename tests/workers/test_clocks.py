@@ -11,7 +11,6 @@ from tests.processes import ROOT
 from tests.queue.helpers import insert, row
 from tests.workers.helpers import KIT, wait_for, wait_status
 
-pytestmark = pytest.mark.xdist_group("workers")
 TWO_HOURS = 7200
 
 

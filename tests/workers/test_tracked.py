@@ -21,7 +21,6 @@ from tests.processes import Process, environment
 from tests.queue.helpers import claim, history, insert, row
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
-pytestmark = pytest.mark.xdist_group("workers")
 WHO = {"actor": "kim", "reason": "because"}
 HASTY = {"JOB_STALE_TIMEOUT_MINUTES": "0.03"}
 

@@ -19,7 +19,6 @@ from tests.processes import Processes
 from tests.queue.helpers import history, insert, row
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
-pytestmark = pytest.mark.xdist_group("workers")
 WHO = {"actor": "kim", "reason": "because"}
 
 

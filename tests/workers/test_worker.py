@@ -11,7 +11,6 @@ from jobs.queue import pauses, transitions
 from tests.queue.helpers import history, insert, row
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
-pytestmark = pytest.mark.xdist_group("workers")
 WHO = {"actor": "kim", "reason": "because"}
 
 
