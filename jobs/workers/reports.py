@@ -79,7 +79,7 @@ class RunReporter:
         self._reports.progress(Progress(self._active.run, percent, clean_text(str(step), LONGEST_STEP)))
 
     def checkpoint(self, data: Any) -> None:
-        """Stores a checkpoint before it returns. An outage or a locked row is waited out, until the run has to stop anyway."""
+        """Stores a checkpoint before it returns. Outages and locked rows are waited out, unless the run has to stop."""
         text = clean_json(data, max_bytes=LARGEST_CHECKPOINT_BYTES).text
         backoff = Backoff("checkpoint")
         while True:
