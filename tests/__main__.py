@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
         return 2
     import pytest
 
-    parallel = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", "2", "--dist", "loadfile"]
+    parallel = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", "2"]
     return int(pytest.main([*parallel, *arguments]))
 
 
