@@ -15,6 +15,7 @@ import structlog
 from django.db import connections
 
 from jobs.console.queries.overview import shared
+from jobs.queue.connections import parameters
 
 log = structlog.get_logger("jobs.console")
 
@@ -93,17 +94,7 @@ class Hub:
 async def connect() -> psycopg.AsyncConnection[Any]:
     """A connection of its own, never of the pool: it is held for as long as pages are open."""
     settings = connections["default"].settings_dict
-    options = {key: value for key, value in settings["OPTIONS"].items() if key not in {"pool", "application_name"}}
-    return await psycopg.AsyncConnection.connect(
-        dbname=settings["NAME"],
-        user=settings["USER"] or None,
-        password=settings["PASSWORD"] or None,
-        host=settings["HOST"] or None,
-        port=settings["PORT"] or None,
-        autocommit=True,
-        application_name="detiq-live",
-        **{"connect_timeout": 5, **options},
-    )
+    return await psycopg.AsyncConnection.connect(**parameters(settings, "detiq-live"))
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -78,11 +78,6 @@ def message_text(text: str) -> str:
     return "\n".join(message_lines(text))
 
 
-def without_addresses(text: str) -> str:
-    """Without URLs, e-mail addresses and paths, whose words and numbers say nothing about the cause."""
-    return PATH.sub(" <path> ", EMAIL.sub(" <email> ", URL.sub(" <url> ", text)))
-
-
 def without_quotes(text: str, placeholder: str = " <quoted> ") -> str:
     """Without quoted names and values. A quoted message (JSON, the repr of an exception) stays."""
 
