@@ -40,6 +40,69 @@ LANGUAGE sql STABLE AS $$
                           LIMIT 1) h
 $$;
 
+-- The tenants without room, as the keys of an object.
+CREATE OR REPLACE FUNCTION detiq_full(p_tenant_cap integer, p_custom boolean) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(jsonb_object_agg(f.tenant, 1), '{}')
+      FROM (SELECT c.tenant
+              FROM (SELECT r."tenantId" AS tenant, count(*) AS running
+                      FROM "PlatformJob" r
+                     WHERE NOT r.inline AND r.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                     GROUP BY 1) c
+             WHERE c.running >= CASE WHEN p_custom THEN coalesce(detiq_tenant_cap(c.tenant, p_tenant_cap), 2147483647)
+                                     ELSE p_tenant_cap END
+            UNION
+            SELECT s.tenant_id
+              FROM tenant_setting s
+             WHERE p_custom AND detiq_tenant_cap(s.tenant_id, p_tenant_cap) = 0) f
+$$;
+
+-- From level `p_level` on, the first on which a tenant that is not in `p_full` and not paused has something queued: by lanes
+-- in the order of levels, a look at an index each, one type after the other and none further than the best so far.
+CREATE OR REPLACE FUNCTION detiq_next_open_level(p_types text[], p_level bigint, p_full jsonb, p_paused boolean)
+RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    best_ bigint;
+    type_ text;
+BEGIN
+    FOREACH type_ IN ARRAY p_types LOOP
+        WITH RECURSIVE lane (level, tenant, open) AS (
+            SELECT p_level - 1, NULL::text, false
+            UNION ALL
+            SELECT h.level, h.tenant,
+                   NOT p_full ? h.tenant
+                   AND NOT (p_paused AND EXISTS (SELECT 1
+                                                   FROM queue_pause p
+                                                  WHERE p.lifted_at IS NULL
+                                                    AND (p.ends_at IS NULL OR p.ends_at > clock_timestamp())
+                                                    AND p.project_id IS NULL
+                                                    AND (p.type IS NULL OR p.type = type_)
+                                                    AND (p.tenant_id IS NULL OR p.tenant_id = h.tenant)))
+              FROM lane l
+             CROSS JOIN LATERAL (
+                   (SELECT (-j.priority)::bigint AS level, j."tenantId" AS tenant
+                      FROM "PlatformJob" j
+                     WHERE l.tenant IS NOT NULL
+                       AND j.type = type_ AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                       AND (-j.priority) = l.level AND j."tenantId" > l.tenant
+                     ORDER BY j."tenantId"
+                     LIMIT 1)
+                   UNION ALL
+                   (SELECT (-j.priority)::bigint, j."tenantId"
+                      FROM "PlatformJob" j
+                     WHERE j.type = type_ AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL AND (-j.priority) > l.level
+                     ORDER BY (-j.priority), j."tenantId"
+                     LIMIT 1)
+                   LIMIT 1) h
+             WHERE NOT l.open AND (best_ IS NULL OR h.level < best_)
+        )
+        SELECT coalesce(min(l.level) FILTER (WHERE l.open), best_) INTO best_ FROM lane l;
+    END LOOP;
+    RETURN best_;
+END
+$$;
+
 -- Claims up to `p_slots` jobs of `p_types` for a worker. A row without an id at the end says that another claimer held
 -- a tenant or a type just then, so that looking again soon may find more.
 CREATE OR REPLACE FUNCTION detiq_claim(
@@ -84,6 +147,7 @@ DECLARE
     seen_     integer;
     gained_   boolean;
     ended_    boolean;   -- has the ring been gone round?
+    closed_   boolean := false;  -- could nobody start anything on the last level?
     want_     integer;   -- tenants still to be found for this batch
     ids_      text[];    -- the jobs picked
     more_tenants_      text[];
@@ -165,6 +229,11 @@ BEGIN
 
     WHILE room_ > 0 LOOP
         level_ := CASE WHEN level_ IS NULL THEN coalesce(start_, first_) ELSE detiq_next_level(types_, level_) END;
+        IF closed_ AND level_ IS NOT NULL THEN
+            -- Nobody could start anything on the last one, and there may be thousands like it.
+            full_ := coalesce(full_, detiq_full(p_tenant_cap, custom_));
+            level_ := detiq_next_open_level(types_, level_, full_, paused_);
+        END IF;
         IF level_ IS NULL AND start_ IS NOT NULL AND NOT round_ THEN
             round_ := true;
             level_ := first_;
@@ -173,6 +242,7 @@ BEGIN
         low_ := p_after;
         high_ := NULL;
         gained_ := false;
+        closed_ := true;
         tenants_ := '{}';
         lane_tenants_ := '{}';
         lane_types_ := '{}';
@@ -233,18 +303,7 @@ BEGIN
 
             IF full_ IS NULL AND seen_ >= want_ + 24 AND coalesce(cardinality(more_tenants_), 0) < want_ THEN
                 -- Many lanes and few that are open: learn who is full, then look again from here.
-                SELECT coalesce(jsonb_object_agg(c.tenant, 1), '{}') INTO full_
-                  FROM (SELECT r."tenantId" AS tenant, count(*) AS running
-                          FROM "PlatformJob" r
-                         WHERE NOT r.inline AND r.status IN ('RUNNING', 'CANCEL_REQUESTED')
-                         GROUP BY 1) c
-                 WHERE c.running >= CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(c.tenant, p_tenant_cap), 2147483647)
-                                         ELSE p_tenant_cap END;
-                IF custom_ OR p_tenant_cap = 0 THEN
-                    full_ := full_ || coalesce((SELECT jsonb_object_agg(s.tenant_id, 1)
-                                                  FROM tenant_setting s
-                                                 WHERE detiq_tenant_cap(s.tenant_id, p_tenant_cap) = 0), '{}');
-                END IF;
+                full_ := detiq_full(p_tenant_cap, custom_);
                 CONTINUE;
             END IF;
             tenants_ := tenants_ || more_tenants_;
@@ -258,6 +317,7 @@ BEGIN
                 CONTINUE;
             END IF;
             ended_ := cardinality(tenants_) < room_;
+            closed_ := closed_ AND cardinality(tenants_) = 0;
 
             IF cardinality(tenants_) > 0 THEN
                 -- One claimer a tenant and a capped type at a time; whoever comes second goes on to the next.
