@@ -87,6 +87,13 @@ class EmbeddedServer:
             self._process.wait()
             self._process = None
 
+    def crash(self) -> None:
+        """Stops the server as a power cut would, without a last checkpoint; `start` recovers. For tests and soaks."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait()
+        self.stop()
+
     def poll(self) -> int | None:
         """The exit code once the server has ended by itself, None while it runs."""
         return None if self._process is None else self._process.poll()

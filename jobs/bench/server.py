@@ -36,10 +36,14 @@ class BenchRefused(JobsError):
 class Lab:
     """Makes databases and drops them."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        """`url`: any database of a role that may create some. `folder`: for logs and notes, removed at the end."""
+    def __init__(self, url: str, folder: Path, server: EmbeddedServer | None = None) -> None:
+        """`url`: any database of a role that may create some. `folder`: for logs and notes, removed at the end.
+
+        `server`: the server itself, when it is the bench's own.
+        """
         self._url = url
         self.folder = folder
+        self.server = server
         self._made = 0
         self._name = PREFIX + secrets.token_hex(4)
         self._template = f"{self._name}_template"
@@ -133,8 +137,11 @@ def open_lab() -> Iterator[Lab]:
     """A lab on the server the settings name, cleared in the end. Raises `BenchRefused`."""
     with ExitStack() as stack:
         folder = _folder(stack)
-        url = _embedded(stack, folder) if settings.EMBEDDED else settings.DATABASE_OWNER_URL or settings.DATABASE_URL
-        lab = Lab(url, folder)
+        if settings.EMBEDDED:
+            server = _embedded(stack, folder)
+            lab = Lab(f"postgresql://{_ROLE}@/postgres?host={quote(str(server.socket), safe='')}", folder, server)
+        else:
+            lab = Lab(settings.DATABASE_OWNER_URL or settings.DATABASE_URL, folder)
         stack.callback(lab.clear)
         try:
             lab.prepare()
@@ -160,7 +167,7 @@ def _folder(stack: ExitStack) -> Path:
     return folder
 
 
-def _embedded(stack: ExitStack, folder: Path) -> str:
+def _embedded(stack: ExitStack, folder: Path) -> EmbeddedServer:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     buffers = {"shared_buffers": "1GB" if memory >= 4 * _GIBIBYTE else "256MB"}
     server = EmbeddedServer(folder, _LIKE_PRODUCTION | buffers)
@@ -168,7 +175,7 @@ def _embedded(stack: ExitStack, folder: Path) -> str:
     server.start()
     with server.superuser() as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(_ROLE)))
-    return f"postgresql://{_ROLE}@/postgres?host={quote(str(server.socket), safe='')}"
+    return server
 
 
 def _drop(connection: Connection, name: str) -> None:

@@ -40,7 +40,9 @@ class Detiq:
         self.turn(claimed, 0)
 
     def turn(self, claimed: Sequence[Run], slots: int) -> Sequence[Run]:
-        request = ClaimRequest(slots, TYPES, TENANT_CAP, {"DISCOVER": DISCOVER_CAP}, self._after)
+        # Quiet, as a busy worker mostly is.
+        caps = {"DISCOVER": DISCOVER_CAP}
+        request = ClaimRequest(slots, TYPES, TENANT_CAP, caps, self._after, quiet=True)
         ends = [Ended(run, Completed('{"pages": 42}')) for run in claimed]
         jobs = transitions.turn(self._worker, ends, request, self._connection).jobs
         if jobs:

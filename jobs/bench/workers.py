@@ -55,6 +55,12 @@ class Child:
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-2000:].strip()
 
+    def close_quickly(self) -> None:
+        """For one that has ended by itself."""
+        for fd in (self._parent_write, self._ready_read):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
     def close(self) -> None:
         """SIGTERM, and SIGKILL for what does not end by it."""
         self.popen.send_signal(signal.SIGTERM)
@@ -63,9 +69,7 @@ class Child:
         except subprocess.TimeoutExpired:
             os.killpg(self.popen.pid, signal.SIGKILL)
             self.popen.wait()
-        for fd in (self._parent_write, self._ready_read):
-            with contextlib.suppress(OSError):
-                os.close(fd)
+        self.close_quickly()
 
 
 @contextlib.contextmanager

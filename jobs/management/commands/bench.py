@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from jobs.bench import claim, claimers, data, drain, side_by_side
+from jobs.bench import claim, claimers, data, drain, side_by_side, soak
 from jobs.bench.peers.known import Known, peers
 from jobs.bench.peers.npm import node_peers
 from jobs.bench.report import Report, Section, show, show_machine
@@ -45,6 +45,10 @@ class Command(BaseCommand):
         parser.add_argument("--backlog", action="append", default=[], metavar="NAME", help="claim: only this one.")
         parser.add_argument("--seconds", type=float, default=2, help="claimers: of each round.")
         parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue, data: jobs.")
+        parser.add_argument(
+            "--soak", type=float, metavar="MINUTES", help="Workers, server and connections die at random."
+        )
+        parser.add_argument("--seed", type=int, help="soak: the same blows again.")
         parser.add_argument("--pickups", type=int, default=100, help="pickup: jobs.")
 
     def handle(self, *args: Any, scenario: str | None, json: Path | None, **options: Any) -> None:
@@ -63,11 +67,15 @@ class Command(BaseCommand):
                 if scenario == "data":
                     self._fill(lab, options["jobs"])
                     return
+                if options["soak"]:
+                    scenario = "soak"
                 for name in self._chosen(scenario, options):
                     report.sections.append(SCENARIOS[name](lab, options, self._progress))
                     show(console, report.sections[-1])
                 if json:
                     report.write(json)
+                if any(row.get("found") for section in report.sections for row in section.rows):
+                    raise CommandError("the soak found something")
 
     def _fill(self, lab: Lab, jobs: int) -> None:
         """A database of its own that is kept, for a console to be started on."""
@@ -85,7 +93,7 @@ class Command(BaseCommand):
     def _chosen(self, scenario: str | None, options: dict[str, Any]) -> list[str]:
         if scenario:
             return [scenario]
-        return [name for name in SCENARIOS if name != "peers" or options["peers"]]
+        return [name for name in SCENARIOS if name != "soak" and (name != "peers" or options["peers"])]
 
     def _progress(self, text: str) -> None:
         if is_terminal():
@@ -134,6 +142,13 @@ def _peers(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     return side_by_side.drain(lab, *_side(options), progress)
 
 
+def _soak(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    minutes = options["soak"] or 1.0
+    if minutes < 0:
+        raise InvalidInput("--soak", "minutes, more than 0")
+    return soak.run(lab, soak.SoakOptions(minutes=minutes, seed=options["seed"]), progress)
+
+
 SCENARIOS: dict[str, Scenario] = {
     "claim": _claim,
     "claimers": _claimers,
@@ -141,4 +156,5 @@ SCENARIOS: dict[str, Scenario] = {
     "pickup": _pickup,
     "enqueue": _enqueue,
     "peers": _peers,
+    "soak": _soak,
 }

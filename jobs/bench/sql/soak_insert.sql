@@ -1,0 +1,1 @@
+INSERT INTO "PlatformJob" (id, type, "tenantId", config) VALUES (%s, %s, %s, '{}')

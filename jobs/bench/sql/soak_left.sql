@@ -1,0 +1,1 @@
+SELECT count(*) FROM "PlatformJob" WHERE status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED')

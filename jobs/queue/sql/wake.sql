@@ -1,0 +1,1 @@
+SELECT detiq_wake(%(worker)s)
