@@ -15,6 +15,7 @@ USAGE = 2
 def main(argv: list[str]) -> None:
     """Runs the command; exits with 2 for a bad setting."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
+    os.environ.setdefault("DETIQ_PROCESS", "worker" if argv[1:2] in (["worker"], ["run_huey"]) else "command")
     try:
         if argv[1:2] in (["bench"], ["pins"], ["up"]):
             lend(os.environ, var_dir(os.environ))

@@ -29,7 +29,11 @@ IS_WEB = os.environ.get("DETIQ_PROCESS") == "web"
 
 def _database(variable: str, url: str) -> dict[str, Any]:
     settings = from_url(variable, url)
-    settings["OPTIONS"].setdefault("application_name", "detiq-" + os.environ.get("DETIQ_PROCESS", "command"))
+    options = settings["OPTIONS"]
+    options.setdefault("application_name", "detiq-" + os.environ.get("DETIQ_PROCESS", "command"))
+    if os.environ.get("DETIQ_PROCESS") == "worker" and "idle_in_transaction" not in options.get("options", ""):
+        # A handler that waits inside a transaction holds locks and dead rows for all others: it alone fails.
+        options["options"] = f"{options.get('options', '')} -c idle_in_transaction_session_timeout=60s".strip()
     settings["CONN_HEALTH_CHECKS"] = True
     settings["CONN_MAX_AGE"] = 0 if IS_WEB else None
     return settings

@@ -28,7 +28,7 @@ TENANT_CAP = 4
 STALE = timedelta(seconds=6)
 FROZEN_SECONDS = 9.0
 MOST_WAITING = 1_500
-LONGEST_DRAIN_SECONDS = 300.0
+LONGEST_STANDSTILL_SECONDS = 60.0  # so long nothing may end before what is left counts as stuck
 _MIX = {STEADY: 70, FLAKY: 20, STUBBORN: 6, POISON: 3, KILLER: 1}
 _CHAOS = {"kill": 30, "term": 15, "freeze": 10, "cut": 15, "restart": 8, "cap": 10, "pause": 7, "cancel": 5}
 
@@ -115,8 +115,10 @@ class Soak:
             connection.execute("UPDATE queue_pause SET lifted_at = clock_timestamp(), lifted_by = 'soak' "
                                "WHERE lifted_at IS NULL")  # fmt: skip
             connection.execute("DELETE FROM tenant_setting")
-            deadline = time.monotonic() + LONGEST_DRAIN_SECONDS
+            least, deadline = MOST_WAITING * 10, time.monotonic() + LONGEST_STANDSTILL_SECONDS
             while time.monotonic() < deadline and (left := self._left(connection)):
+                if left < least:
+                    least, deadline = left, time.monotonic() + LONGEST_STANDSTILL_SECONDS
                 self.progress(f"{left} jobs left")
                 self._keep_running(thaw=True)
                 self._hurry(connection)

@@ -132,3 +132,14 @@ def hungry(job: JobContext) -> Any:
         return len([bytearray(100_000_000) for _ in range(100)])
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@handler("IDLE_IN_TRANSACTION")
+def idle_in_transaction(job: JobContext) -> Any:
+    """Opens a transaction, reads, and then waits for somebody else."""
+    from django.db import connection, transaction
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        time.sleep(job.config["seconds"])
+        cursor.execute("SELECT 2")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -136,3 +137,16 @@ def test_the_database_stopped_at_once_and_started_again_loses_nothing(own_server
         assert runs.fetchall() == []
         away = [line for line in worker.output().splitlines() if "database_away" in line]
         assert 0 < len(away) < 10, "it says so, and does not flood"
+
+
+def test_a_handler_that_waits_inside_a_transaction_fails_alone(conn: Any, worker_process: Any) -> None:
+    url = settings.DATABASE_URL + "&options=" + quote("-c idle_in_transaction_session_timeout=500ms")
+    worker_process(**KIT, DATABASE_URL=url, DETIQ_TEST_DATABASE_URL=url)
+    insert(conn, "j", type="IDLE_IN_TRANSACTION", config='{"seconds": 2}')
+    insert(conn, "k", type="STEPS", config='{"n": 20}')
+    wait_status(conn, "j", "RETRY_WAIT", 20)
+    wait_status(conn, "k", "DONE", 20)
+    assert row(conn, "j")["failureType"] == "INFRASTRUCTURE"
+    assert "idle-in-transaction" in row(conn, "j")["error"]
+    left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()"
+    assert conn.execute(left).fetchone()[0] == 0
