@@ -27,9 +27,8 @@ TENANTS = 40
 TENANT_CAP = 4
 STALE = timedelta(seconds=6)
 FROZEN_SECONDS = 9.0
-MOST_WAITING = 1_500
 LONGEST_STANDSTILL_SECONDS = 60.0  # so long nothing may end before what is left counts as stuck
-_MIX = {STEADY: 70, FLAKY: 20, STUBBORN: 6, POISON: 3, KILLER: 1}
+_MIX = {STEADY: 70, FLAKY: 20, STUBBORN: 4, POISON: 3, KILLER: 0.4}
 _CHAOS = {"kill": 30, "term": 15, "freeze": 10, "cut": 15, "restart": 8, "cap": 10, "pause": 7, "cancel": 5}
 
 type Progress = Callable[[str], None]
@@ -37,11 +36,12 @@ type Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class SoakOptions:
-    """`pace_seconds`: about so long from one blow to the next."""
+    """`pace_seconds`: about so long from one blow to the next. `most_waiting`: more than so many jobs never wait."""
 
     minutes: float = 1.0
     processes: int = 4
     pace_seconds: float = 1.5
+    most_waiting: int = 1_500
     seed: int | None = None
 
 
@@ -115,7 +115,7 @@ class Soak:
             connection.execute("UPDATE queue_pause SET lifted_at = clock_timestamp(), lifted_by = 'soak' "
                                "WHERE lifted_at IS NULL")  # fmt: skip
             connection.execute("DELETE FROM tenant_setting")
-            least, deadline = MOST_WAITING * 10, time.monotonic() + LONGEST_STANDSTILL_SECONDS
+            least, deadline = len(self.enqueued) + 1, time.monotonic() + LONGEST_STANDSTILL_SECONDS
             while time.monotonic() < deadline and (left := self._left(connection)):
                 if left < least:
                     least, deadline = left, time.monotonic() + LONGEST_STANDSTILL_SECONDS
@@ -134,7 +134,7 @@ class Soak:
     # --- Work --------------------------------------------------------------------------------------------------------
 
     def _feed(self, connection: Connection) -> None:
-        if self._left(connection) > MOST_WAITING:
+        if self._left(connection) > self.options.most_waiting:
             return
         types = self.rng.choices(list(_MIX), list(_MIX.values()), k=20)
         jobs = [

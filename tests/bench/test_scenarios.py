@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.bench import claim, claimers, drain
+from jobs.bench import claim, claimers, drain, soak
 from jobs.bench.backlogs import backlogs
 from jobs.bench.server import Lab
 from tests.bench.conftest import sane
@@ -28,3 +28,12 @@ def test_a_drain_by_real_workers_with_and_without_records(lab: Lab) -> None:
     (row,) = drain.run(lab, drain.DrainOptions(jobs=100, processes=[1])).rows
     assert sane(row)
     assert row["kept_ratio"] > 0
+
+
+@pytest.mark.timeout(300)
+def test_nothing_is_found_after_a_short_soak(lab: Lab) -> None:
+    options = soak.SoakOptions(minutes=0.1, processes=2, pace_seconds=0.8, most_waiting=60, seed=7)
+    section = soak.run(lab, options)
+    (row,) = section.rows
+    assert row["found"] == 0, section.notes
+    assert row["jobs"] > 40 and row["runs"] >= row["jobs"] / 2

@@ -75,3 +75,47 @@ def test_an_end_whose_answer_is_lost_is_not_recorded_twice(conn: Any, monkeypatc
         thread.join(5)
         link.close()
     assert status(conn, "j") == "DONE" and len(history(conn, "j")) == 3
+
+
+def test_what_ends_together_is_recorded_together_and_told_within_moments(
+    conn: Any, make_conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(8):
+        insert(conn, f"a-{n}", tenantId=f"t-{n}")
+        insert(conn, f"b-{n}", tenantId=f"t-{n}")
+    real, sizes = transitions.turn, []
+
+    def noted(worker: str, ends: Any, *arguments: Any) -> Any:
+        turn = real(worker, ends, *arguments)
+        sizes.append((len(ends), len(turn.jobs)))
+        return turn
+
+    monkeypatch.setattr(transitions, "turn", noted)
+    listener = make_conn()
+    listener.execute("LISTEN detiq_jobs; LISTEN detiq_changed")
+    active = ActiveRuns()
+    link = Link(connector(settings.DATABASES["default"]), "test")
+    dispatcher = Dispatcher("w1", link, active, ClaimTerms(["CRAWL"], 4, {}, 60), lambda ended, error: ended)
+    threads = [threading.Thread(target=_work, args=(dispatcher,), daemon=True) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    loop = threading.Thread(target=dispatcher.run, daemon=True)
+    loop.start()
+    try:
+        wait_for(lambda: dispatcher.pending_ends() == 0 and not active.all() and sum(n for n, _ in sizes) == 16)
+        told = [(one.channel, one.payload) for one in listener.notifies(timeout=1, stop_after=50)]
+    finally:
+        dispatcher.stop_claiming()
+        dispatcher.stop()
+        loop.join(5)
+        link.close()
+    # Eight end within moments of each other: three turns would do; what a busy machine adds stays far from sixteen.
+    assert max(n for n, _ in sizes) >= 4
+    assert len([n for n, _ in sizes if n]) <= 8
+    assert ("detiq_jobs", "w1") in told, "others hear that there is room"
+    assert len(told) < 16, "but not at every turn"
+
+
+def _work(dispatcher: Dispatcher) -> None:
+    while (active := dispatcher.next_run()) is not None:
+        dispatcher.end(Ended(active.run, Completed(None)))

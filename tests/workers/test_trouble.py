@@ -16,7 +16,7 @@ from django.conf import settings
 from detiq_admin.embedded import embedded_url
 from detiq_admin.postgres import EmbeddedServer, set_up_roles
 from jobs.queue import transitions
-from tests.processes import Processes
+from tests.processes import Processes, database_url
 from tests.queue.helpers import history, insert, row
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
@@ -140,7 +140,7 @@ def test_the_database_stopped_at_once_and_started_again_loses_nothing(own_server
 
 
 def test_a_handler_that_waits_inside_a_transaction_fails_alone(conn: Any, worker_process: Any) -> None:
-    url = settings.DATABASE_URL + "&options=" + quote("-c idle_in_transaction_session_timeout=500ms")
+    url = database_url() + "&options=" + quote("-c idle_in_transaction_session_timeout=500ms")
     worker_process(**KIT, DATABASE_URL=url, DETIQ_TEST_DATABASE_URL=url)
     insert(conn, "j", type="IDLE_IN_TRANSACTION", config='{"seconds": 2}')
     insert(conn, "k", type="STEPS", config='{"n": 20}')
