@@ -169,16 +169,16 @@ class Soak:
             self.done[blow] += 1
 
     def _kill(self) -> None:
-        child = self._any_child()
-        child.popen.kill()
+        for _, child in self._one_awake():
+            child.popen.kill()
 
     def _term(self) -> None:
-        self._any_child().popen.terminate()
+        for _, child in self._one_awake():
+            child.popen.terminate()
 
     def _freeze(self) -> None:
-        slot = self.rng.choice([slot for slot in self.slots if slot.child is not None])
-        if slot.child is not None and slot.continue_at is None:
-            os.kill(slot.child.popen.pid, signal.SIGSTOP)
+        for slot, child in self._one_awake():
+            os.kill(child.popen.pid, signal.SIGSTOP)
             slot.continue_at = time.monotonic() + FROZEN_SECONDS
 
     def _cut(self) -> None:
@@ -243,9 +243,10 @@ class Soak:
             )
             self.pauses.remove(pause)
 
-    def _any_child(self) -> Child:
-        children = [slot.child for slot in self.slots if slot.child is not None and slot.continue_at is None]
-        return self.rng.choice(children)
+    def _one_awake(self) -> list[tuple[_Slot, Child]]:
+        """One that runs and is not frozen, at random; none if there is none."""
+        awake = [(slot, slot.child) for slot in self.slots if slot.child is not None and slot.continue_at is None]
+        return [self.rng.choice(awake)] if awake else []
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
