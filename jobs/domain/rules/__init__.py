@@ -6,8 +6,11 @@ from jobs.domain.rules import (
     codes,
     databases,
     exceptions,
+    hints,
     inputs,
+    mail,
     network,
+    payments,
     platform,
     providers,
     words,
@@ -18,6 +21,9 @@ from jobs.domain.rules.base import Rule, Sign
 BUILT_IN: tuple[Rule, ...] = (
     inputs.JOB_CONFIG,
     *platform.RULES,
+    *payments.RULES,
+    *mail.RULES,
+    *network.EARLY,
     *providers.RULES,
     *databases.RULES,
     *access.RULES,
@@ -25,8 +31,10 @@ BUILT_IN: tuple[Rule, ...] = (
     *browsers.RULES,
     *inputs.RULES,
     *network.RULES,
+    *platform.DEFAULTS,
     *codes.RULES,
     *exceptions.RULES,
+    *hints.RULES,
     *words.RULES,
 )
 

@@ -79,6 +79,43 @@ RULES: tuple[Rule, ...] = (
         "our image or its versions are wrong",
     ),
     Rule(
+        "image-missing",
+        Sign.CLUES,
+        r"\bpull(?:ing)?(?: and unpack)? image\b[^\n]{0,300}(?:not found|unauthori[sz]ed|denied|authentication required|"
+        r"no basic auth|manifest|invalid reference|does not exist)|no kernel image is available|"
+        r"cuda driver version is insufficient|not compiled with cuda|driver\W{1,3}library version mismatch",
+        _FATAL,
+        "our image is missing, may not be pulled or does not fit the machine",
+    ),
+    Rule(
+        "library-missing-shape",
+        Sign.CLUES,
+        r"(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to) (?:find|locate|load|import|require|resolve)\b"
+        r"[^\n]{0,80}(?:\bmodule\b|\bpackage\b|librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
+        r"@inc\b|\.(?:pm|so|dll|jar|dylib)\b|\bdependency\b|\bbindings?\b)",
+        _FATAL,
+        "a library is not in the image",
+    ),
+    Rule(
+        "remote-login",
+        Sign.PHRASE,
+        "could not read username | could not read password | permission denied (publickey | host key verification"
+        " | terminal prompts disabled | all configured authentication methods failed | no matching host key"
+        " | too many authentication failures | invalid username or password | invalid username or token"
+        " | password authentication was removed | bad credentials | resource not accessible by"
+        " | login incorrect | you must be logged in to the server | system:serviceaccount",
+        _FATAL,
+        "our login for another machine is wrong",
+    ),
+    Rule(
+        "host-unset",
+        Sign.PATTERN,
+        r"\b(?:enotfound|eai_again|getaddrinfo\w*|host(?:name)?\W?|resolve(?: host)?|lookup|connect to|https?)\W{1,4}"
+        r"(?:undefined|null|none|nan|\[object object\]|\$\{?\w{1,40}\}?)(?=[\s:/'\"`,;)]|$)",
+        _FATAL,
+        "a setting that holds an address is not set",
+    ),
+    Rule(
         "program-missing",
         Sign.PHRASE,
         "unknown decoder | unknown encoder | not compiled with | compiled without | built without"

@@ -70,6 +70,14 @@ RULES: tuple[Rule, ...] = (
         "our database address or certificate setting is wrong",
     ),
     Rule(
+        "vector-size",
+        Sign.CLUES,
+        r"\bexpected \d{1,6} dimensions?\b|\bexpected dim\b|\bvector dimensions?\b|\bdimension(?:s|ality)? (?:mismatch|"
+        r"error|of|does not match|do not match|must match)",
+        _FATAL,
+        "our index was made for another model's vectors",
+    ),
+    Rule(
         "database-about-data",
         Sign.PHRASE,
         "would be truncated | cannot insert the value null | conversion failed when converting"
@@ -154,7 +162,7 @@ RULES: tuple[Rule, ...] = (
         " | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
         " | invalid page in block | missing chunk number | max_locks_per_transaction | recovery mode"
         " | hot standby | conflict with recovery | read-only transaction | not primary | notprimary"
-        " | node is recovering | primary stepped down | no primary | no replica set members | server selection"
+        " | node is recovering | primary stepped down | no primary | replica set | replicaset | readpreference | no replica set members | server selection"
         " | serverselectiontimeout | mongoserverselection | mongonetworkerror | topology was destroyed"
         " | topology is closed | cached plan must not change | prepared statement | server conn crashed"
         " | pgbouncer cannot connect | server login has been failing | terminating because"

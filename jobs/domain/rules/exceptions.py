@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
         " | UnprocessableEntityError | UnprocessableEntity | *.exceptions.InvalidArgument"
         " | ContentTooShortError_x | *Certificate* | SSLCertVerificationError | CSVError | *.csv.Error"
         " | LengthFinishReasonError | NoSuchKey | BlockedPromptException | StopCandidateException"
-        " | NotFoundException | ResourceNotFoundError | UnsupportedOperation | UnsupportedFormatError"
+        " | NotFoundException | ResourceNotFoundError | CardError | StripeCardError | *.SMTPRecipientsRefused | UnsupportedOperation | UnsupportedFormatError"
         " | UnsupportedFileFormatError | InvalidInput | CypherSyntaxError",
         _LOGICAL,
         "this job's input is refused",
@@ -132,7 +132,8 @@ RULES: tuple[Rule, ...] = (
         " | UnknownHostException | SocketTimeoutException | SocketException | ConnectException"
         " | NoHttpResponseException | EOFException | SSLEOFError | SSLZeroReturnError | SocketError"
         " | SMTPServerDisconnected | SMTPConnectError | WebSocketException | ConnectionClosedError | StreamReset*"
-        " | AbortError | URLError | *.exceptions.ConnectionError | RequestsError",
+        " | AbortError | ResponseNeverReceived | ResponseFailed | ConnectionLost"
+        " | ConnectionDone | TCPTimedOutError | DNSLookupError | URLError | *.exceptions.ConnectionError | RequestsError",
         _TRANSIENT,
         "the network between failed",
     ),

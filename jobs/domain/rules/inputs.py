@@ -27,6 +27,7 @@ RULES: tuple[Rule, ...] = (
         " | mismatchedinputexception | cannot deserialize | deserialize | could not parse llm output"
         " | outputparser | failed to parse output | output parsing | does not match the expected schema"
         " | does not match schema | schema validation | not match json schema | tool call * arguments"
+        " | failed_generation | tool_use_failed | json_validate_failed | failed to call a function"
         " | invalid function arguments | trailing comma | illegal trailing | unparseable | unparsable"
         " | not conform to the schema | no object generated | response did not match schema"
         " | failed to parse structured | invalid character * looking for beginning | eof while parsing",
@@ -85,6 +86,14 @@ RULES: tuple[Rule, ...] = (
         "the document is broken, protected or of an unsupported kind",
     ),
     Rule(
+        "decoder",
+        Sign.CLUES,
+        r"\b(?:lib)?(?:vips\w*|tiff\w*|magick\w*|png|jpe?g|webp|heif|xml2?)\b[^\n]{0,120}(?:error|warning|corrupt)\b|"
+        r"\b(?:mupdf|poppler|ghostscript|pdfminer|exiftool|qpdf)\b[^\n]{0,80}\b(?:error|warning)\b",
+        _LOGICAL,
+        "what reads documents and pictures refuses this one",
+    ),
+    Rule(
         "input-too-big",
         Sign.PHRASE,
         "file too large | file is too large | too large | exceeds the maximum | exceeds maximum | exceeds max"
@@ -98,6 +107,16 @@ RULES: tuple[Rule, ...] = (
         " | payload size | must be at most | must be less than | should have at most | exceeds the number",
         _LOGICAL,
         "this job's input is too big",
+    ),
+    Rule(
+        "input-source",
+        Sign.PHRASE,
+        "invalid_image_url | error while downloading | failed to download image | could not download image"
+        " | repository not found | couldn't find remote ref | remote branch * not found | not a git repository"
+        " | pathspec | chat not found | bot was kicked | bot was blocked | bot can't initiate | user is deactivated"
+        " | not enough rights | no rights to send | object_not_found",
+        _LOGICAL,
+        "what this job names does not exist or refuses us",
     ),
     Rule(
         "document-library",

@@ -9,7 +9,7 @@ _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRAST
 _TROUBLE = (
     "econnrefused|connection refused|actively refused|econnreset|connection "
     "reset|reset by peer|etimedout|timed? ?out|timeout|enotfound|eai_again|"
-    "name or service not known|name resolution|"
+    "name or service not known|name resolution|(?:failed to|cannot|not|not be|could not|couldn't) resolved?|"
     "getaddrinfo|no such host|ehostunreach|no route to host|enetunreach|"
     "unreachable|broken pipe|epipe|socket hang up|socket closed|connection[^\n]{0,40} "
     "(?:closed|lost|terminated|aborted|dropped|failed|reset)|"
@@ -30,13 +30,56 @@ _OWN = (
     r"database|chromedriver|browserless|object store)\b|django\.db"
 )
 
+_CERTIFICATE = (
+    r"certificate[ _]verify[ _]failed|certificate (?:verification|has expired|is not trusted|signed by unknown)|"
+    r"self.signed certificate|self_signed_cert|verify the first certificate|get (?:local )?issuer cert|x509: |"
+    r"handshake[ _]failure|altnames|invalid peer certificate"
+)
+_BROKEN_TLS = r"bad record mac|decryption failed or bad|bad decrypt record|ssl syscall error"
+
+#: Asked before what providers say: a service of ours fails otherwise than a provider does.
+EARLY: tuple[Rule, ...] = (
+    Rule(
+        "own-connection-broken",
+        Sign.CLUES,
+        rf"\A(?=exceptions:[^\n]*(?:operationalerror|databaseerror|interfaceerror|redis|mongo|mysql)|"
+        rf"[\s\S]*?(?:<own>|{_OWN}))[\s\S]*?(?:{_BROKEN_TLS})",
+        _INFRASTRUCTURE,
+        "a connection to a service that we run broke",
+    ),
+    Rule(
+        "own-store-fails",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\bxminio\w*(?:server|storage|quorum|backend|drive|offline|unavailable)",
+        _INFRASTRUCTURE,
+        "the object store that we run is in trouble",
+    ),
+    Rule("connection-broken", Sign.CLUES, _BROKEN_TLS, _TRANSIENT, "a connection broke; no secret is wrong"),
+    Rule(
+        "own-service-fails",
+        Sign.CLUES,
+        r"\A(?=[\s\S]*?<own>)(?![\s\S]*?(?:<public>|slow ?down|too many requests|rate.?limit))"
+        r"(?=[\s\S]*?(?:status:50[0234]\b|\b50[0234] (?:internal|bad|service|gateway|server)|bad gateway|"
+        r"gateway time-?out|service unavailable|internal server error|server error))",
+        _INFRASTRUCTURE,
+        "a service that we run fails",
+    ),
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
-        "fetch-failed",
+        "own-certificate",
+        Sign.CLUES,
+        rf"\A(?=[\s\S]*?<own>)(?![\s\S]*?<public>)[\s\S]*?(?:{_CERTIFICATE})",
+        FailureType.FATAL,
+        "the certificate of a service that we run is not accepted",
+    ),
+    Rule(
+        "certificate-anywhere",
         Sign.PATTERN,
-        r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
-        _TRANSIENT,
-        "the network between failed; a fetch says so by a TypeError",
+        rf"(?:{_CERTIFICATE})",
+        _LOGICAL,
+        "the target's certificate or TLS is not acceptable",
     ),
     Rule(
         "own-service-network",
@@ -83,6 +126,13 @@ RULES: tuple[Rule, ...] = (
         "the target's certificate or TLS is not acceptable",
     ),
     Rule(
+        "fetch-failed",
+        Sign.PATTERN,
+        r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
+        _TRANSIENT,
+        "the network between failed; a fetch says so by a TypeError",
+    ),
+    Rule(
         "address-not-resolved-bare",
         Sign.PATTERN,
         r"\Aexceptions:(?![^\n]*(?:httpx|httpcore|aiohttp|requests|urllib|curl|scrapy|axios|undici|fetch|"
@@ -91,6 +141,27 @@ RULES: tuple[Rule, ...] = (
         r"nodename nor servname provided, or not known|getaddrinfo failed)\W{0,3}$",
         _INFRASTRUCTURE,
         "a name without a target: one of our own services does not resolve",
+    ),
+    Rule(
+        "curl-refused",
+        Sign.PATTERN,
+        r"\bcurl\b[\]\W]{0,3}(?:error|errno|exception|returned)?\W{0,4}(?:1|3|4|47|51|58|60|61|63|78|83|90|91)\b(?!\.)",
+        _LOGICAL,
+        "curl's number says that the target or its address is not acceptable",
+    ),
+    Rule(
+        "curl-network",
+        Sign.PATTERN,
+        r"\bcurl\b[\]\W]{0,3}(?:error|errno|exception|returned)?\W{0,4}(?:6|7|16|18|28|35|52|55|56|92|95)\b(?!\.)",
+        _TRANSIENT,
+        "curl's number says that the network between failed",
+    ),
+    Rule(
+        "request-ended",
+        Sign.PATTERN,
+        r"\b(?:get|post|put|patch|head|read|dial|do request)\b[^\n]{0,300}: (?:unexpected )?eof\W{0,3}$",
+        _TRANSIENT,
+        "the other side hung up",
     ),
     Rule(
         "target-network",
@@ -124,7 +195,12 @@ RULES: tuple[Rule, ...] = (
         " | can be retried | greylisted | graylisted | 421 4 | 450 4 | 451 4 | 452 4 | mailbox busy"
         " | socket closed | socket error | websocket closed | lost connection | read error | recv failure"
         " | recv error | send failure | write after end | connection pool shut | no internet | stream ended"
-        " | hang-up",
+        " | hang-up | hung up | early eof | rpc failed | unexpected disconnect | are still expected"
+        " | receiving data from the peer | failure when receiving | kex_exchange | other side was lost"
+        " | non-clean fashion | dns lookup failed | no results for hostname | dns error | tcp connect error"
+        " | error sending request | closed before message completed | server closed idle | context canceled"
+        " | context cancelled | task was canceled | operation was canceled | end of file from server"
+        " | ssl connection could not be established | terminated the handshake | can't open data connection",
         _TRANSIENT,
         "the network or another party failed for now",
     ),

@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
         " | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
         " | direct buffer memory | unable to create new native thread | err_worker_out_of_memory"
         " | err_out_of_memory | array buffer allocation failed | memory exhausted | allowed memory size"
-        " | memory quota | resource limits | exceeded soft memory | memory allocation",
+        " | more system memory | requires more memory | vram | kv cache | memory quota | resource limits | exceeded soft memory | memory allocation",
         _INFRASTRUCTURE,
         "memory is full",
     ),
@@ -59,6 +59,16 @@ RULES: tuple[Rule, ...] = (
         "handles, threads, ports or processes are used up",
     ),
     Rule(
+        "handles-shape",
+        Sign.CLUES,
+        r"\b(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to|error) (?:create|creating|start|starting|spawn|"
+        r"spawning|fork|forking)(?: \w+){0,3} (?:threads?|workers?|process(?:es)?)\b|\bout of (?:system )?"
+        r"resources\b|\bport is already (?:allocated|in use)|\b(?:find|get|allocate|no) (?:an? )?(?:free|available)\b"
+        r"[\w ,-]{0,40}\b(?:address|port|subnet|slot|worker|node|gpu|device|capacity)s?\b|\bpthread_create\b",
+        _INFRASTRUCTURE,
+        "threads, ports, addresses or processes are used up",
+    ),
+    Rule(
         "process-killed",
         Sign.PHRASE,
         "worker lost | worker exited | probably died | has died | died unexpectedly | process died"
@@ -75,7 +85,7 @@ RULES: tuple[Rule, ...] = (
         " | stalled more than allowable | heartbeat timeout | missed heartbeat | zombie | unexpectedly quit"
         " | process crashed | subprocess crashed | process died | renderer process | gpu process"
         " | utility process | instance is shutting down | container * killed | stack smashing | fatal signal"
-        " | abnormal termination | nodehost is shutting down | pod was terminated | timed out in queue",
+        " | llama runner | runner process | abnormal termination | nodehost is shutting down | pod was terminated | timed out in queue",
         _INFRASTRUCTURE,
         "a process of ours was killed or crashed",
     ),
@@ -111,5 +121,18 @@ SERVICES: tuple[Rule, ...] = (
         " | image pull | nvml | cuda error | gpu is lost | no cuda | cudnn",
         _INFRASTRUCTURE,
         "a service that we run is down",
+    ),
+)
+
+#: Asked after the network: what container runtimes say when nothing surer is known.
+DEFAULTS: tuple[Rule, ...] = (
+    Rule(
+        "container-runtime",
+        Sign.PHRASE,
+        "response from daemon | failed to pull | pulling image | crashloopbackoff | back-off restarting"
+        " | failedscheduling | failedmount | unable to attach or mount | node had condition | failed to create shim"
+        " | failed to create pod sandbox | failed to create containerd | driver failed programming",
+        _INFRASTRUCTURE,
+        "our container runtime is in trouble",
     ),
 )

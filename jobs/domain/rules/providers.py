@@ -104,7 +104,9 @@ RULES: tuple[Rule, ...] = (
         " | not in the authorized list | access to this model | on-demand throughput | model access is denied"
         " | model version of this model has reached | don't have access to the model | no endpoints found"
         " | provided model identifier is invalid | model identifier | inference profile | try pulling it first"
-        " | publisher model | model not exist",
+        " | publisher model | model not exist | only supported in v1/ | model is only supported | is not a supported model"
+        " | model_not_supported | does not exist or you do not have access | llm provider not provided"
+        " | not supported in this region | not available in your region",
         _FATAL,
         "our setting names a model or deployment that we cannot use",
     ),
@@ -136,7 +138,7 @@ RULES: tuple[Rule, ...] = (
         "iam_permission_denied | permission * denied on resource | denied on resource"
         " | unsupported_country_region_territory | user location is not supported"
         " | country, region, or territory not supported | service_disabled | has not been used in project"
-        " | api has not been enabled | it is disabled. enable it | api is not enabled"
+        " | api has not been enabled | enable * api by | used for api calls | api is disabled | virtual network/firewall | it is disabled. enable it | api is not enabled"
         " | request had insufficient authentication scopes | insufficient_scope | access_token_scope_insufficient"
         " | insufficient permissions | missing scopes | you have insufficient permissions | requires * scope",
         _FATAL,
@@ -156,7 +158,8 @@ RULES: tuple[Rule, ...] = (
         " | could not load credentials | could not load the default credentials"
         " | could not automatically determine credentials | default credentials were not found"
         " | credentials were not found | no credentials | missing credentials | credentials not found"
-        " | partial credentials | invalid_grant | invalid_client | unauthorized_client | invalid jwt signature"
+        " | partial credentials | invalid_grant | invalid_scope | invalid jwt | deleted_client | disabled_client | org_internal"
+        " | unsupported_grant_type | cannot fetch token | invalid_client | unauthorized_client | invalid jwt signature"
         " | aadsts | token has been expired or revoked | token has expired | sso session"
         " | session token * expired | keybaseddauthenticationnotpermitted | service account"
         " | does not have storage | client secret | could not load credentials from any providers"

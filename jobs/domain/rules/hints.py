@@ -1,0 +1,77 @@
+"""How an unknown message leans, by the shape of what it says. Asked after the status, before single words."""
+
+from jobs.domain.failures import FailureType
+from jobs.domain.rules.base import Rule, Sign
+
+_FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
+_INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
+
+_FAILS = r"(?:fail\w*|unable|could ?n[o']t|cannot|can't|can not|did ?n[o']t|does ?n[o']t|not|no|invalid|error|never)"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "hint-code-waits",
+        Sign.HINT,
+        r"\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|timeout|timed_out|unavailable|overloaded|internal_error|try_again|"
+        r"temporar\w+|unable_to_lock\w*)\b",
+        _TRANSIENT,
+        "an error's code says that the other side failed for now",
+    ),
+    Rule(
+        "hint-code-account",
+        Sign.HINT,
+        r"\b(?:[a-z]+_){0,4}(?:invalid_(?:auth|key|token|client|credentials|scope)|not_authorized|unauthorized_\w+|"
+        r"missing_(?:scope|permissions?)|insufficient_(?:scope|permissions?|privileges?)\w*|token_(?:expired|revoked)|"
+        r"(?:plan|license|subscription|account)_\w+)\b",
+        _FATAL,
+        "an error's code names our account",
+    ),
+    Rule(
+        "hint-code-refuses",
+        Sign.HINT,
+        r"\b(?:[a-z]+_){1,6}(?:not_found|not_in|not_allowed|invalid|missing|malformed|unsupported|too_long|too_large|"
+        r"too_big|archived|exists|duplicate|expired|rejected|declined|required|in_channel|failed)\b|"
+        r"\b(?:not|invalid|missing|malformed|unsupported|already|no|duplicate)_[a-z]+(?:_[a-z]+){0,4}\b",
+        _LOGICAL,
+        "an error's code says that this input is refused",
+    ),
+    Rule(
+        "hint-no-json",
+        Sign.HINT,
+        rf"\b{_FAILS}\b[^\n]{{0,60}}\bjson\b|\bjson\b[^\n]{{0,40}}\b{_FAILS}\b|"
+        rf"\b(?:pars(?:e|ing)|decod(?:e|ing)|deseriali[sz](?:e|ing))\b[^\n]{{0,80}}\b{_FAILS}\b|"
+        rf"\b{_FAILS}\b[^\n]{{0,40}}\b(?:pars(?:e|ed|ing)|decod(?:e|ed|ing)|deseriali[sz](?:e|ing)|structured output)\b",
+        _LOGICAL,
+        "an answer or a document cannot be parsed",
+    ),
+    Rule(
+        "hint-must-be",
+        Sign.HINT,
+        r"\b(?:elements?|arguments?|params?|parameters?|fields?|values?|keys?|items?|propert(?:y|ies)|options?|arrays?|"
+        r"lists?|objects?|strings?|numbers?|columns?|names?|inputs?|data|rows?)\b[^\n.]{0,60}\b(?:needs?|must|should|"
+        r"has|have|ought|expected)\b(?: not)?(?: to)? (?:be|have|contain|match)\b",
+        _LOGICAL,
+        "says what this input must be",
+    ),
+    Rule(
+        "hint-media",
+        Sign.HINT,
+        r"\b(?:vips\w*|libvips|magick\w*|imagemagick|tiff\w*|libpng|png\w*|jpe?g\w*|webp\w*|gif\w*|heif\w*|svg\w*|"
+        r"mupdf|poppler|ghostscript|pdf\w*|qpdf|docx?|xlsx?|pptx?|epub|rtf|odt|libxml\w*|ffprobe|ffmpeg|exif|mp[34]|"
+        r"video|audio|image|picture|font)\b[^\n]{0,100}\b(?:error|corrupt\w*|invalid|unsupported|bad|failed|unable|"
+        r"cannot|can't|could not|warning|missing|unknown|not)\b",
+        _LOGICAL,
+        "a document or picture cannot be read",
+    ),
+    Rule(
+        "hint-own-part",
+        Sign.HINT,
+        r"\b(?:worker|thread|daemon|container|pod|replica|cluster|shard|node|volume|mount|queue|scheduler|process|"
+        r"subprocess|kernel|gpu|device|partition)s?\b[^\n]{0,80}\b(?:fail\w*|lost|gone|dead|died|stopp?ed|stuck|stalled|"
+        r"unhealthy|unresponsive|not (?:ready|running|responding|available)|unavailable|unable|cannot|can't|could not|"
+        r"exited|crash\w*|error)\b|\b(?:fail\w*|unable|cannot|can't|could not|lost|error)\b[^\n]{0,60}\b(?:worker|"
+        r"thread|daemon|container|pod|replica|cluster|shard|volume|mount|subprocess|kernel|gpu)s?\b",
+        _INFRASTRUCTURE,
+        "names a part of what we run",
+    ),
+)

@@ -1,0 +1,27 @@
+"""Payments of the tenant's customers: a declined card is no bill of ours."""
+
+from jobs.domain.failures import FailureType
+from jobs.domain.rules.base import Rule, Sign
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "payment-later",
+        Sign.PHRASE,
+        "processing_error | error occurred while processing your card | lock_timeout"
+        " | currently accessing this object | keys for idempotent requests",
+        FailureType.TRANSIENT,
+        "the payment provider could not do it for now",
+    ),
+    Rule(
+        "payment-refused",
+        Sign.CLUES,
+        r"\b(?:card_\w+|\w*carderror|expired_card|(?:incorrect|invalid)_(?:cvc|number|zip|expiry\w*)|do_not_honor|"
+        r"generic_decline|insufficient_funds|payment_intent_\w+|missing_payment_method|no such (?:customer|charge|"
+        r"payment|subscription|price|plan|coupon|token|invoice|source|product|refund)\w*|card (?:was|has been|is|has|"
+        r"number|does not|doesn't|not)|your card|security code|do not honou?r|(?:no|any|an?) (?:active |attached |"
+        r"default |valid |saved ){1,2}(?:credit )?(?:card|payment (?:method|source))|given for card|"
+        r"provide (?:a )?(?:source|card|payment method) or (?:customer|card))\b",
+        FailureType.LOGICAL,
+        "this customer, card or payment is refused",
+    ),
+)
