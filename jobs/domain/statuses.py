@@ -83,7 +83,7 @@ _PATTERNS = [
 
 def is_mail_reply(number: int) -> bool:
     """Whether a number is a reply of mail or file servers (`550 No such user`), which HTTP has no use for."""
-    return 550 <= number <= 559
+    return 550 <= number <= 559 or number in (450, 452, 453, 454)
 
 
 def find_status(text: str) -> int | None:

@@ -21,6 +21,7 @@ from jobs.domain.rules.base import Rule, Sign
 BUILT_IN: tuple[Rule, ...] = (
     inputs.JOB_CONFIG,
     *platform.RULES,
+    platform.CLUSTER_FULL,
     *payments.RULES,
     *mail.RULES,
     *network.EARLY,
@@ -30,6 +31,7 @@ BUILT_IN: tuple[Rule, ...] = (
     *platform.SERVICES,
     *browsers.RULES,
     *inputs.RULES,
+    inputs.OWN_TOKEN,
     *network.RULES,
     *platform.DEFAULTS,
     *codes.RULES,

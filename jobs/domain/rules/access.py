@@ -88,6 +88,13 @@ RULES: tuple[Rule, ...] = (
         "our image is missing, may not be pulled or does not fit the machine",
     ),
     Rule(
+        "cluster-refuses",
+        Sign.CLUES,
+        r"\bis forbidden: (?!exceeded quota)|\bfailed quota:|\bno matches for kind\b|admission webhook[^\n]{0,80}denied",
+        _FATAL,
+        "our cluster refuses what our deployment asks for",
+    ),
+    Rule(
         "library-missing-shape",
         Sign.CLUES,
         r"(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to) (?:find|locate|load|import|require|resolve)\b"

@@ -70,6 +70,14 @@ RULES: tuple[Rule, ...] = (
         "our database address or certificate setting is wrong",
     ),
     Rule(
+        "database-damaged",
+        Sign.CLUES,
+        r"\b(?:page header|multixact\w*|pg_xact|pg_clog|status of transaction|toast value|heap tuple|right sibling|"
+        r"unexpected data beyond eof|is not a btree|control file|wal (?:file|segment|record))\b",
+        _INFRASTRUCTURE,
+        "files of our database are damaged",
+    ),
+    Rule(
         "vector-size",
         Sign.CLUES,
         r"\bexpected \d{1,6} dimensions?\b|\bexpected dim\b|\bvector dimensions?\b|\bdimension(?:s|ality)? (?:mismatch|"
@@ -162,7 +170,7 @@ RULES: tuple[Rule, ...] = (
         " | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
         " | invalid page in block | missing chunk number | max_locks_per_transaction | recovery mode"
         " | hot standby | conflict with recovery | read-only transaction | not primary | notprimary"
-        " | node is recovering | primary stepped down | no primary | replica set | replicaset | readpreference | no replica set members | server selection"
+        " | node is recovering | primary stepped down | no primary | not master | notmaster | not writable primary | replica set | replicaset | readpreference | no replica set members | server selection"
         " | serverselectiontimeout | mongoserverselection | mongonetworkerror | topology was destroyed"
         " | topology is closed | cached plan must not change | prepared statement | server conn crashed"
         " | pgbouncer cannot connect | server login has been failing | terminating because"

@@ -68,7 +68,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "exception-database-itself",
         Sign.EXCEPTION,
-        "OperationalError | InterfaceError | *.db.utils.DatabaseError | psycopg*.InternalError"
+        "OperationalError | InterfaceError | ActiveRecord.StatementInvalid | ActiveRecord.Statement* | *JdbcConnection*"
+        " | ActiveRecord.Connection* | *.db.utils.DatabaseError | psycopg*.InternalError"
         " | psycopg*.DatabaseError | *SQLTransientConnectionException | *SQLNonTransientConnectionException"
         " | redis*.ConnectionError | redis*.TimeoutError | redis*.BusyLoadingError | redis*.ReadOnlyError"
         " | redis*.ClusterDownError | redis*.OutOfMemoryError | MaxRetriesPerRequestError"
@@ -155,7 +156,8 @@ GENERIC: tuple[Rule, ...] = (
         "exception-sounds-ours",
         Sign.EXCEPTION,
         "*OutOfMemory* | *Pool* | *Database* | *SQL* | *Sql* | PG.* | *.PG.* | *Redis* | *Mongo* | *Postgres*"
-        " | *MySQL* | *Disk* | *Killed* | *Crash* | *Worker* | *Broker* | *Amqp* | *Kafka*",
+        " | *MySQL* | *Jdbc* | pymongo.* | pika.* | aiokafka.* | kafka.* | asyncpg.* | qdrant_client.* | elastic_transport.*"
+        " | elasticsearch.*Connection* | opensearchpy.*Connection* | *Disk* | *Killed* | *Crash* | *Worker* | *Broker* | *Amqp* | *Kafka*",
         _INFRASTRUCTURE,
         "the class names something that we run",
     ),

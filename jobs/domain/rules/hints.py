@@ -45,6 +45,14 @@ RULES: tuple[Rule, ...] = (
         "an answer or a document cannot be parsed",
     ),
     Rule(
+        "hint-model-answer",
+        Sign.HINT,
+        r"\b(?:llm|model|assistant|agent|chatbot)\b[^\n]{0,40}\b(?:returned|responded|answered|produced|gave|generated|"
+        r"replied|output)\b[^\n]{0,60}\b(?:instead|invalid|unexpected|wrong|malformed|without|not|non-json|unusable)\b",
+        _LOGICAL,
+        "the model's answer is not of the right form",
+    ),
+    Rule(
         "hint-must-be",
         Sign.HINT,
         r"\b(?:elements?|arguments?|params?|parameters?|fields?|values?|keys?|items?|propert(?:y|ies)|options?|arrays?|"

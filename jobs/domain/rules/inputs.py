@@ -3,7 +3,7 @@
 from jobs.domain.failures import FailureType
 from jobs.domain.rules.base import Rule, Sign
 
-_LOGICAL = FailureType.LOGICAL
+_FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
 #: Asked before all others: our own word for it. A job's input is called its config, which is no configuration of ours.
 JOB_CONFIG = Rule(
@@ -152,4 +152,15 @@ RULES: tuple[Rule, ...] = (
         _LOGICAL,
         "this input leads to a mistake; the same input does so again",
     ),
+)
+
+#: Asked after what says that a document holds an invalid token.
+OWN_TOKEN = Rule(
+    "own-token",
+    Sign.CLUES,
+    r"\b(?:token|api key|credentials?|access key|auth(?:orization)? header)\b[^\n.]{0,30}\b(?:invalid|expired|revoked|"
+    r"wrong|incorrect|rejected|missing|not valid|malformed|not recogni[sz]ed)\b|\b(?:invalid|expired|revoked|wrong|"
+    r"incorrect|missing|bad) (?:\w+ ){0,2}(?:token|api key|credentials?|access key)\b",
+    _FATAL,
+    "our token or key is missing, wrong or expired",
 )

@@ -1,4 +1,4 @@
-"""Mail servers: their replies are numbered like HTTP's, but mean something else (RFC 5321, RFC 3463)."""
+"""Mail and file servers: their replies are numbered like HTTP's, but mean something else (RFC 959, 3463, 5321)."""
 
 from jobs.domain.failures import FailureType
 from jobs.domain.rules.base import Rule, Sign
@@ -41,5 +41,28 @@ RULES: tuple[Rule, ...] = (
         rf"\A(?=[\s\S]*?{_MAIL})[\s\S]*?\b55\d[ -]",
         _LOGICAL,
         "the mail server refuses this recipient or message for good",
+    ),
+    Rule(
+        "file-server-later",
+        Sign.CLUES,
+        r"\b4[2-5]\d[ -][^\n]{0,60}\b(?:data connection|transfer|connection closed|connecting|passive|file (?:is )?"
+        r"(?:unavailable|busy)|link to|too many (?:users|connections))\b|\b421[ -][^\n]{0,60}\b(?:service|timeout|"
+        r"connections?|idle)\b",
+        _TRANSIENT,
+        "the file server does not do it for now",
+    ),
+    Rule(
+        "file-server-login",
+        Sign.CLUES,
+        r"\b530[ -][^\n]{0,60}\b(?:log ?in|logged in|user|password|authenticat\w*|account)\b",
+        _FATAL,
+        "our login for a file server is wrong",
+    ),
+    Rule(
+        "file-server-refuses",
+        Sign.CLUES,
+        r"\b55[0-3][ -][^\n]{0,80}\b(?:files?|director(?:y|ies)|folders?|path|no such|not found|not allowed)\b",
+        _LOGICAL,
+        "the file server has no such file, or does not give it",
     ),
 )

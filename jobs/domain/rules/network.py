@@ -9,6 +9,9 @@ _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRAST
 _TROUBLE = (
     "econnrefused|connection refused|actively refused|econnreset|connection "
     "reset|reset by peer|etimedout|timed? ?out|timeout|enotfound|eai_again|"
+    "execution expired|no connection|\\beof\\W{0,3}$|"
+    "(?:fail\\w*|unable|cannot|could not|can't)(?: to)? (?:obtain|get|acquire|open|establish|create|make)[^\n]{0,40} "
+    "connection|"
     "name or service not known|name resolution|(?:failed to|cannot|not|not be|could not|couldn't) resolved?|"
     "getaddrinfo|no such host|ehostunreach|no route to host|enetunreach|"
     "unreachable|broken pipe|epipe|socket hang up|socket closed|connection[^\n]{0,40} "
@@ -148,6 +151,13 @@ RULES: tuple[Rule, ...] = (
         r"\bcurl\b[\]\W]{0,3}(?:error|errno|exception|returned)?\W{0,4}(?:1|3|4|47|51|58|60|61|63|78|83|90|91)\b(?!\.)",
         _LOGICAL,
         "curl's number says that the target or its address is not acceptable",
+    ),
+    Rule(
+        "curl-own",
+        Sign.PATTERN,
+        r"\bcurl\b[\]\W]{0,3}(?:error|errno|exception|returned)?\W{0,4}(?:2|5|23|26|27|41|43|45|97|98)\b(?!\.)",
+        _INFRASTRUCTURE,
+        "curl's number says that our own machine or proxy is in trouble",
     ),
     Rule(
         "curl-network",

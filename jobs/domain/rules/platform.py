@@ -90,6 +90,16 @@ RULES: tuple[Rule, ...] = (
         "a process of ours was killed or crashed",
     ),
     Rule(
+        "worker-taken-for-lost",
+        Sign.CLUES,
+        r"\b(?:without|no|missed|missing|lost|stale)\b[^\n]{0,30}\bheartbeats?\b|\bheartbeats?\b[^\n]{0,40}\b(?:lost|"
+        r"missed|fail\w*|stopp?ed|timed? ?out|expired)\b|\b(?:set|marked|changed) externally\b|\bexternally (?:set|"
+        r"marked|killed|terminated)\b|\bterminating (?:instance|worker|process)\b|\b(?:warm|cold) shutdown\b|"
+        r"\borphaned (?:task|job|run)s?\b",
+        _INFRASTRUCTURE,
+        "a worker of ours was taken for lost or is stopping",
+    ),
+    Rule(
         "killed-alone",
         Sign.PATTERN,
         r"^\W{0,3}killed\W{0,3}$|\breturned non-zero exit status -(?:6|7|9|11|15)\b|\bdied with <signals|"
@@ -107,6 +117,14 @@ RULES: tuple[Rule, ...] = (
         _INFRASTRUCTURE,
         "a clock of ours is wrong",
     ),
+)
+
+CLUSTER_FULL = Rule(
+    "cluster-full",
+    Sign.CLUES,
+    r"\bis forbidden: exceeded quota\b|\bexceeded quota: [^\n]{0,200}\blimited: ",
+    _INFRASTRUCTURE,
+    "the quota of our own cluster is used up",
 )
 
 #: Asked after what says that an image or a setting is wrong.
