@@ -77,7 +77,7 @@ _PORT = re.compile(r"(?:\bport[\s=:\"'`]{1,3}|(?<=[`'\"a-z\])]):[`'\"]?|\b[a-z_]
 # fmt: off
 _NO_HOSTS = frozenset({
     "a", "address", "an", "and", "api", "at", "browser", "by", "closed", "database", "display", "error",
-    "failed", "for", "host", "in", "is", "it", "lost", "name", "not", "of", "on", "page", "port", "proxy",
+    "failed", "for", "host", "in", "is", "it", "key", "keys", "lost", "name", "not", "of", "on", "page", "port", "proxy",
     "refused", "remote", "request", "requests", "retrying", "server", "service", "site", "target", "that", "the", "this", "timed", "unknown",
     "url", "via", "was", "website", "when", "while", "with",
 })

@@ -27,6 +27,7 @@ BUILT_IN: tuple[Rule, ...] = (
     *network.EARLY,
     *providers.RULES,
     *databases.RULES,
+    network.OWN_UNREACHED,
     *access.RULES,
     *platform.SERVICES,
     *browsers.RULES,

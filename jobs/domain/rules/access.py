@@ -29,7 +29,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "environment-variable-name",
         Sign.PATTERN,
-        r"^keyerror: [\"'](?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})[\"']$|"
+        r"^(?:keyerror: ){1,2}[\"'](?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})[\"']$|"
         r"(?-i:\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b)[\"'`]?:?\s{1,3}(?:env\w{0,10}\s)?(?:is|was|must|"
         r"has)?\s?(?:not (?:set|defined|found|provided|configured|specified)|unset|undefined|missing|empty|"
         r"required|be set|be provided|be defined|be configured|not been set)|\b(?:missing|undefined|unset|define|"
@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "configuration",
         Sign.PHRASE,
-        "please configure | please set | you must set | must be set | not enabled for | is not enabled"
+        "please configure | please set | you must set | must be set | not enabled for | not been enabled | not been activated | is not activated | is not enabled"
         " | feature is disabled | not available on your | upgrade your plan | your current plan | paid plan"
         " | not subscribed | not entitled | invalid configuration | invalid config | configuration error"
         " | config error | configuration is invalid | configuration file | improperlyconfigured"
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)|configuration|settings?|profile|"
         r"environment|variable|librar(?:y|ies)|binary|executable|program|plugin|driver|fonts?|certificate file|"
         r"key file|private key|public key|license|interpreter|queue|topic|exchange|bucket|codec|webhook secret|"
-        r"feature)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|could not be found|cannot be found|is missing|"
+        r"feature|provider|backend|adapter|connector|integration|extension)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|could not be found|cannot be found|is missing|"
         r"are missing|missing|not installed|is not available|does not exist|is not set|not set|unset|undefined|"
         r"is empty|not loaded|not enabled)",
         _FATAL,
@@ -165,6 +165,13 @@ RULES: tuple[Rule, ...] = (
         "a library is not in the image, or has the wrong version",
     ),
     Rule(
+        "library-missing-anywhere",
+        Sign.PATTERN,
+        r"\bno module named\b|\bcannot find module\b|cannot open shared object file|\bworking installation of\b",
+        _FATAL,
+        "a library is not in the image",
+    ),
+    Rule(
         "program-missing-name",
         Sign.PATTERN,
         r"\bspawn [^\n]{0,300}(?:enoent|eacces)|no such file or directory: [\"'][\w+-]{1,60}[\"']$|\b(?:exec|"
@@ -211,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         Sign.PHRASE,
         "mailbox unavailable | user unknown | unknown user | no such user here | no such recipient"
         " | recipient address rejected | invalid recipient | recipients were rejected | recipients refused"
-        " | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
+        " | unsubscribed recipient | opted out | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
         _LOGICAL,
         "the recipient does not take this mail",
     ),

@@ -73,6 +73,7 @@ RULES: tuple[Rule, ...] = (
         "database-damaged",
         Sign.CLUES,
         r"\b(?:page header|multixact\w*|pg_xact|pg_clog|status of transaction|toast value|heap tuple|right sibling|"
+        r"index (?:contains invalid|is corrupt\w*|is damaged|is inconsistent)|corrupt(?:ed)? index|"
         r"unexpected data beyond eof|is not a btree|control file|wal (?:file|segment|record))\b",
         _INFRASTRUCTURE,
         "files of our database are damaged",
@@ -118,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-busy",
         Sign.PHRASE,
-        "deadlock | could not serialize access | serialization failure | could not obtain lock"
+        "tuple concurrently | could not fsync | deadlock | could not serialize access | serialization failure | could not obtain lock"
         " | lock wait timeout | lock timeout | locknotavailable | lock_timeout | canceling statement"
         " | cancelling statement | statement timeout | querycanceled | query_canceled"
         " | query execution was interrupted | max_statement_time | maximum statement execution time"
@@ -190,11 +191,12 @@ RULES: tuple[Rule, ...] = (
         " | connection forced | channel closed | amqp connection | amqpconnectionerror | broker:"
         " | broker connection | broker unreachable | connection to broker | broker not available"
         " | broker may not be available | leader_not_available | leader not available | not_leader"
-        " | brokers are down | all brokers | nobrokersavailable | memory alarm | circuit_breaking_exception"
+        " | broker not connected | kafkajs | brokers are down | all brokers | nobrokersavailable | memory alarm | circuit_breaking_exception"
         " | es_rejected_execution | cluster_block_exception | flood-stage | flood stage | no living connections"
         " | master_not_discovered | all shards failed | no shard available | no node available | nodenotavailable"
         " | noshardavailable | data too large, data for | failed to refresh slots cache | cluster state"
-        " | moved to another node | redis client | job stalled | could not renew lock | missing lock for job",
+        " | moved to another node | redis client | job stalled | could not renew lock | missing lock for job"
+        " | lock mismatch | lost lock | lock expired | lock lost",
         _INFRASTRUCTURE,
         "our cache, queue or search index is down, full or failing over",
     ),

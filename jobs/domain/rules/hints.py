@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-own-part",
         Sign.HINT,
-        r"\b(?:worker|thread|daemon|container|pod|replica|cluster|shard|node|volume|mount|queue|scheduler|process|"
+        r"\b(?:worker|thread|daemon|container|pod|replica|cluster|shard|volume|mount|scheduler|"
         r"subprocess|kernel|gpu|device|partition)s?\b[^\n]{0,80}\b(?:fail\w*|lost|gone|dead|died|stopp?ed|stuck|stalled|"
         r"unhealthy|unresponsive|not (?:ready|running|responding|available)|unavailable|unable|cannot|can't|could not|"
         r"exited|crash\w*|error)\b|\b(?:fail\w*|unable|cannot|can't|could not|lost|error)\b[^\n]{0,60}\b(?:worker|"

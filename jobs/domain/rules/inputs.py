@@ -148,7 +148,8 @@ RULES: tuple[Rule, ...] = (
         " | not subscriptable | unsupported operand | unhashable | list index out of range"
         " | missing 1 required positional | not enough values to unpack | could not convert string"
         " | invalid literal for | not json serializable | converting circular structure | string indices must be"
-        " | maximum call stack size",
+        " | maximum call stack size | can only concatenate | must be str, not | got multiple values for"
+        " | object is not callable | not supported between instances | expected str instance | object of type",
         _LOGICAL,
         "this input leads to a mistake; the same input does so again",
     ),

@@ -59,6 +59,13 @@ EARLY: tuple[Rule, ...] = (
     ),
     Rule("connection-broken", Sign.CLUES, _BROKEN_TLS, _TRANSIENT, "a connection broke; no secret is wrong"),
     Rule(
+        "stream-ended",
+        Sign.CLUES,
+        r"\bend of (?:stream|file) (?:on|from) (?:<public>|server|peer|the server)|<own>\s?->\s?<public>",
+        _TRANSIENT,
+        "the other side hung up",
+    ),
+    Rule(
         "own-service-fails",
         Sign.CLUES,
         r"\A(?=[\s\S]*?<own>)(?![\s\S]*?(?:<public>|slow ?down|too many requests|rate.?limit))"
@@ -67,6 +74,15 @@ EARLY: tuple[Rule, ...] = (
         _INFRASTRUCTURE,
         "a service that we run fails",
     ),
+)
+
+#: Asked before what is said of a configuration: a service that cannot be reached is no wrong setting.
+OWN_UNREACHED = Rule(
+    "own-service-unreached",
+    Sign.CLUES,
+    rf"\b(?:could not|cannot|can't|unable to|failed to|error) connect(?:ing)? to (?:the |our |an? )?(?:{_OWN})",
+    _INFRASTRUCTURE,
+    "a service that we run cannot be reached",
 )
 
 RULES: tuple[Rule, ...] = (
@@ -87,7 +103,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own-service-network",
         Sign.CLUES,
-        rf"\A(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?net::err)[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
+        rf"\A(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?(?:net::err|<own>\s?->\s?<public>))[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
         _INFRASTRUCTURE,
         "a service that we run cannot be reached",
     ),
@@ -205,7 +221,7 @@ RULES: tuple[Rule, ...] = (
         " | can be retried | greylisted | graylisted | 421 4 | 450 4 | 451 4 | 452 4 | mailbox busy"
         " | socket closed | socket error | websocket closed | lost connection | read error | recv failure"
         " | recv error | send failure | write after end | connection pool shut | no internet | stream ended"
-        " | hang-up | hung up | early eof | rpc failed | unexpected disconnect | are still expected"
+        " | hang-up | execution expired | hung up | early eof | rpc failed | unexpected disconnect | are still expected"
         " | receiving data from the peer | failure when receiving | kex_exchange | other side was lost"
         " | non-clean fashion | dns lookup failed | no results for hostname | dns error | tcp connect error"
         " | error sending request | closed before message completed | server closed idle | context canceled"

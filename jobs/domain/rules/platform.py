@@ -23,7 +23,7 @@ RULES: tuple[Rule, ...] = (
         " | cannot allocate memory | failed to allocate | unable to allocate | could not allocate | memoryerror"
         " | bad_alloc | enomem | cuda_error_out_of_memory | oomkilled | oom-kill | oom killer | oom killed"
         " | memory limit | memory limits | exceeded memory | memory cgroup | not enough memory"
-        " | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
+        " | low on resource | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
         " | direct buffer memory | unable to create new native thread | err_worker_out_of_memory"
         " | err_out_of_memory | array buffer allocation failed | memory exhausted | allowed memory size"
         " | more system memory | requires more memory | vram | kv cache | memory quota | resource limits | exceeded soft memory | memory allocation",

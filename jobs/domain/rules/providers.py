@@ -59,6 +59,24 @@ RULES: tuple[Rule, ...] = (
         "our account with a provider is out of money or quota",
     ),
     Rule(
+        "provider-subscription",
+        Sign.CLUES,
+        r"\bsubscription\b[^\n]{0,40}\b(?:suspended|cancell?ed|expired|inactive|disabled|required|past due)\b|"
+        r"\bneeds a subscription\b",
+        _FATAL,
+        "our subscription with a provider has ended",
+    ),
+    Rule(
+        "provider-account-quota",
+        Sign.CLUES,
+        r"\A(?![\s\S]*?(?:\brate\b|rate.?limit|throttl|per (?:second|minute|hour|day)|\btokens?\b|retry|try again|"
+        r"exceeded quota: ))[\s\S]*?(?:\b(?:limit|quota|maximum)\b[^\n]{0,60}\b(?:(?:this|your|the) (?:account|"
+        r"subscription|organi[sz]ation|plan|workspace|project)|of \d{1,6} \w+)\b|\bconsumed your \w+ quota\b|"
+        r"\byour (?:account|subscription|plan|workspace|organi[sz]ation)\b[^\n]{0,40}\b(?:limit|quota|maximum)\b)",
+        _FATAL,
+        "a limit of our account, which waiting does not raise",
+    ),
+    Rule(
         "provider-account-closed",
         Sign.PHRASE,
         "account_deactivated | account is not active | account has been disabled | account has been suspended"
@@ -120,6 +138,13 @@ RULES: tuple[Rule, ...] = (
         "our setting names a model that we cannot use",
     ),
     Rule(
+        "provider-model-cannot",
+        Sign.CLUES,
+        r"\bmodels?\b[^\n]{0,80}\b(?:does not|doesn't|do not|don't|cannot|can't) (?:support|accept|be used)\b",
+        _FATAL,
+        "our setting does not fit the model",
+    ),
+    Rule(
         "provider-parameter-setting",
         Sign.PHRASE,
         "unsupported parameter | unsupported_parameter | unknown parameter | unrecognized request argument"
@@ -158,7 +183,7 @@ RULES: tuple[Rule, ...] = (
         " | could not load credentials | could not load the default credentials"
         " | could not automatically determine credentials | default credentials were not found"
         " | credentials were not found | no credentials | missing credentials | credentials not found"
-        " | partial credentials | invalid_grant | invalid_scope | invalid jwt | deleted_client | disabled_client | org_internal"
+        " | partial credentials | invalid_grant | impersonation | invalid_scope | invalid jwt | deleted_client | disabled_client | org_internal"
         " | unsupported_grant_type | cannot fetch token | invalid_client | unauthorized_client | invalid jwt signature"
         " | aadsts | token has been expired or revoked | token has expired | sso session"
         " | session token * expired | keybaseddauthenticationnotpermitted | service account"
@@ -236,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         " | too many concurrent | concurrency limit | concurrent requests | quota exceeded for | quota exceeded"
         " | secondary rate limit | limit exceeded for requests | exceeded the rate | try again later"
         " | try again in | please try again | usage limit reached * reset | serverbusy | server is busy"
-        " | over capacity | at capacity | high demand | high load | heavy load | modelnotreadyexception",
+        " | over capacity | capacity exceeded | calls per second | requests per second | error responses | at capacity | high demand | high load | heavy load | modelnotreadyexception",
         _TRANSIENT,
         "the other side asks us to wait",
     ),
