@@ -10,6 +10,44 @@ _FAILS = r"(?:fail\w*|unable|could ?n[o']t|cannot|can't|can not|did ?n[o']t|does
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "hint-own-setting",
+        Sign.HINT,
+        r"\b(?:for|of|in|key|value|option|unknown|invalid|bad|missing|unrecogni[sz]ed) (?:the |our |your )?"
+        r"(?:settings?|config(?:uration)?(?: (?:key|option|entry|value|file|name))?)\b|"
+        r"/(?:etc|run/secrets|opt)/[\w./-]{1,80}\b|\b[\w-]{1,40}\.(?:conf|cfg|ini|env)\b",
+        _FATAL,
+        "names a setting of ours",
+    ),
+    Rule(
+        "hint-migration",
+        Sign.HINT,
+        r"\bmigrations?\b[^\n]{0,60}\b(?:not|pending|unapplied|missing|fail\w*|behind)\b|\b(?:pending|unapplied|missing|"
+        r"run|apply)\b[^\n]{0,20}\bmigrations?\b",
+        _FATAL,
+        "our database lacks a migration",
+    ),
+    Rule(
+        "hint-own-account",
+        Sign.HINT,
+        r"\b(?:account|subscription|organi[sz]ation|workspace|project|plan|licen[cs]e|trial|tenant|merchant)\b"
+        r"[^\n]{0,40}\b(?:deactivated|suspended|disabled|closed|inactive|on hold|unpaid|overdue|expired|cancel\w*|"
+        r"restricted|terminated|blocked)\b|\b(?:accept|agree to|sign)\b[^\n]{0,30}\b(?:licen[cs]e|terms|agreement)\b|"
+        r"\b(?:your|our|webhook|signing|client|shared) secret\b|\bsecret\b[^\n]{0,30}\b(?:must|required|provided|missing|"
+        r"wrong|incorrect)\b",
+        _FATAL,
+        "names our account, its terms or a secret of ours",
+    ),
+    Rule(
+        "hint-nothing-there",
+        Sign.HINT,
+        r"\bno \w+(?: \w+){0,2} (?:detected|extracted|recogni[sz]ed|present|selected|supplied|given|returned|matched|"
+        r"matches|provided)\b|\b(?:log ?in|sign ?in|subscription)\b[^\n]{0,20}\b(?:required|needed|first|to continue|"
+        r"to view)\b|\brequires? (?:a |an |you to )?(?:log ?in|sign ?in|subscription|registration|account)\b|"
+        r"\b(?:enable|turn on|disable|allow)\b[^\n]{0,30}\b(?:js|javascript|cookies|ad ?-?block\w*)\b",
+        _LOGICAL,
+        "the target does not hold or give what this job wants",
+    ),
+    Rule(
         "hint-code-waits",
         Sign.HINT,
         r"\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|timeout|timed_out|unavailable|overloaded|internal_error|try_again|"

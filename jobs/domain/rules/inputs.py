@@ -16,6 +16,14 @@ JOB_CONFIG = Rule(
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "input-time-limit",
+        Sign.CLUES,
+        r"\btimeout\b[^\n]{0,60}\b(?:must|should|has to) (?:not )?be (?!increased|raised|longer)|"
+        r"\b(?:invalid|negative|unsupported) timeout\b(?! (?:error|while))",
+        _LOGICAL,
+        "a time limit is named that is no number",
+    ),
+    Rule(
         "json-unreadable",
         Sign.PHRASE,
         "expecting property name | expecting value | expecting ',' delimiter | expecting ':' delimiter"

@@ -18,7 +18,7 @@ _TROUBLE = (
     "(?:closed|lost|terminated|aborted|dropped|failed|reset)|"
     "closed the connection|server closed|can't reach|cannot connect|"
     "can't connect|could not connect|unable to connect|failed to connect|"
-    "not connected|lost connection|gone away|connection error|socket "
+    "not reachable|not respond\\w*|unhealthy|status:? red|is red|not connected|lost connection|gone away|connection error|socket "
     "error|"
     "max retries exceeded|error connecting|could not translate host|unavailable|is not running|is down|refused"
 )

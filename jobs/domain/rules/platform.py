@@ -130,6 +130,14 @@ CLUSTER_FULL = Rule(
 #: Asked after what says that an image or a setting is wrong.
 SERVICES: tuple[Rule, ...] = (
     Rule(
+        "own-pool",
+        Sign.CLUES,
+        r"\b(?:acquir\w{1,5}|obtain\w{0,3}|get(?:ting)?|wait\w{0,3} for|check(?:ing)? ?out|borrow\w{0,3}|allocat\w{1,4})\b"
+        r"[^\n]{0,50}\b(?:from|in) (?:the |our |its )?(?:\w+ )?pool\b",
+        _INFRASTRUCTURE,
+        "a pool of ours has nothing free",
+    ),
+    Rule(
         "own-services",
         Sign.PHRASE,
         "could not start a new session | sessionnotcreated | session not created | chrome not reachable"
