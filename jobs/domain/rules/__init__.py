@@ -26,6 +26,7 @@ BUILT_IN: tuple[Rule, ...] = (
     *mail.RULES,
     *network.EARLY,
     *providers.RULES,
+    *access.BROKER,
     *databases.RULES,
     network.OWN_UNREACHED,
     *access.RULES,

@@ -5,6 +5,25 @@ from jobs.domain.rules.base import Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
+#: Asked before what says that a broker is down: it is not, but set up otherwise.
+BROKER: tuple[Rule, ...] = (
+    Rule(
+        "broker-setting",
+        Sign.PHRASE,
+        "inequivalent arg | precondition_failed | no exchange | no queue * in vhost | access to vhost * refused"
+        " | topic_authorization_failed | unknown_topic_or_partition",
+        _FATAL,
+        "our broker is set up otherwise than our code expects",
+    ),
+    Rule(
+        "broker-refuses",
+        Sign.CLUES,
+        r"\b(?:channel|connection) closed by server: (?:status:)?(?:40[346]|530)\b|\bin vhost\b|\bno access to this vhost\b",
+        _FATAL,
+        "our broker refuses what our code asks of it",
+    ),
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "secret-missing",
@@ -77,6 +96,23 @@ RULES: tuple[Rule, ...] = (
         " | version mismatch | requires python | requires node | unsupported node",
         _FATAL,
         "our image or its versions are wrong",
+    ),
+    Rule(
+        "registry-refuses",
+        Sign.CLUES,
+        r"\bpull(?:ing)? (?:repository|image|from|access|the image)\b[^\n]{0,300}\b(?:status:40[13]|40[13]|denied|permission|"
+        r"unauthori[sz]ed|not found)\b|\b40[134]\b[^\n]{0,20}\b(?:trying to )?pull",
+        _FATAL,
+        "our image may not be pulled",
+    ),
+    Rule(
+        "connection-option",
+        Sign.CLUES,
+        r"\b(?:transport|broker|backend|connection|driver|engine|dsn|pool|storage|cache|queue) (?:option|setting|url|uri|"
+        r"parameter|string|argument)s?\b[^\n]{0,40}\b(?:must|required|missing|invalid|unknown|not (?:set|specified|given|"
+        r"valid|supported|recogni[sz]ed))\b",
+        _FATAL,
+        "a setting of a connection of ours is missing or wrong",
     ),
     Rule(
         "image-missing",
@@ -205,6 +241,13 @@ RULES: tuple[Rule, ...] = (
         "the browser of our image cannot start as it is set up",
     ),
     Rule(
+        "proxy-credentials-status",
+        Sign.CLUES,
+        r"\b(?:connect|tunnel\w*|proxy)\b[^\n]{0,80}\b(?:status:)?407\b|\b(?:status:)?407\b[^\n]{0,60}\b(?:proxy|tunnel|connect)\b",
+        _FATAL,
+        "our proxy does not accept our credentials",
+    ),
+    Rule(
         "proxy-credentials",
         Sign.PHRASE,
         "proxy authentication | 407 proxy | err_invalid_auth_credentials * proxy | err_proxy_auth | proxy_auth"
@@ -221,14 +264,6 @@ RULES: tuple[Rule, ...] = (
         " | unsubscribed recipient | opted out | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
         _LOGICAL,
         "the recipient does not take this mail",
-    ),
-    Rule(
-        "broker-setting",
-        Sign.PHRASE,
-        "inequivalent arg | precondition_failed | no exchange | no queue * in vhost | access to vhost * refused"
-        " | topic_authorization_failed | unknown_topic_or_partition",
-        _FATAL,
-        "our broker is set up otherwise than our code expects",
     ),
     Rule(
         "mail-setting",

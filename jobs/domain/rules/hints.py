@@ -38,6 +38,27 @@ RULES: tuple[Rule, ...] = (
         "names our account, its terms or a secret of ours",
     ),
     Rule(
+        "hint-thing-gone",
+        Sign.HINT,
+        r"\b(?:video|page|content|product|item|article|post|file|document|listing|resource|image|photo|song|track|media|"
+        r"story|profile|user|channel|playlist|stream|link|recording|episode|book|event|offer|job posting|website)\b"
+        r"(?: \w+){0,4} (?:is|are|was|were|has been|have been) (?:currently |no longer |not |permanently )?(?:un)?(?:available|"
+        r"removed|private|deleted|taken down|hidden|restricted|archived|expired|withdrawn)\b|"
+        r"\b(?:unable|fail\w*|cannot|can't|could ?n[o']t|not able) (?:to )?(?:extract|scrape|locate|select|match|recogni[sz]e|"
+        r"identify|determine|detect|convert|render|transcribe|translate|decode|process)\b",
+        _LOGICAL,
+        "the target does not hold what this job wants",
+    ),
+    Rule(
+        "hint-own-channel",
+        Sign.HINT,
+        r"\bchannel\b[^\n]{0,30}\b(?:ended|closed|lost|closing)\b|\b(?:stats collector|autovacuum|checkpointer|postmaster|"
+        r"bgwriter|background writer|wal ?(?:sender|receiver|writer)|archiver|replication (?:slot|lag)|standby|failover|"
+        r"quorum|raft|leader election)\b",
+        _INFRASTRUCTURE,
+        "names a part of a broker or database of ours",
+    ),
+    Rule(
         "hint-nothing-there",
         Sign.HINT,
         r"\bno \w+(?: \w+){0,2} (?:detected|extracted|recogni[sz]ed|present|selected|supplied|given|returned|matched|"
@@ -50,7 +71,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-code-waits",
         Sign.HINT,
-        r"\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|timeout|timed_out|unavailable|overloaded|internal_error|try_again|"
+        r"\b(?:[a-z]+_){1,4}(?:timeout|timed_out|unavailable|overloaded)\b|\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|internal_error|try_again|"
         r"temporar\w+|unable_to_lock\w*)\b",
         _TRANSIENT,
         "an error's code says that the other side failed for now",

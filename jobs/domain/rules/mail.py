@@ -21,6 +21,7 @@ _NOT_OUR_SENDER = (
 )
 
 RULES: tuple[Rule, ...] = (
+    Rule("mail-greylisted", Sign.CLUES, r"\bgr[ae]y-? ?list(?:ed|ing)\b", _TRANSIENT, "the mail server asks us to try later"),
     Rule(
         "mail-later",
         Sign.CLUES,

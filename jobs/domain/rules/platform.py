@@ -130,6 +130,21 @@ CLUSTER_FULL = Rule(
 #: Asked after what says that an image or a setting is wrong.
 SERVICES: tuple[Rule, ...] = (
     Rule(
+        "volume",
+        Sign.CLUES,
+        r"\b(?:un)?(?:mount|attach|detach)\w*\b[^\n]{0,20}\bvolumes?\b|\bunmounted volumes\b|\bmountvolume\b|"
+        r"\bmultiattach\b|\bvolumes?\b[^\n]{0,60}\b(?:un)?(?:attach|mount)\w*\b",
+        _INFRASTRUCTURE,
+        "a volume of our cluster is not mounted",
+    ),
+    Rule(
+        "search-full",
+        Sign.CLUES,
+        r"\A(?=[\s\S]*?\bcircuit.?break)[\s\S]*?\b(?:index\w*|shards?|heap|memory|bytes|knn|vector|_?\w*search)\b",
+        _INFRASTRUCTURE,
+        "our search index is out of memory",
+    ),
+    Rule(
         "own-pool",
         Sign.CLUES,
         r"\b(?:acquir\w{1,5}|obtain\w{0,3}|get(?:ting)?|wait\w{0,3} for|check(?:ing)? ?out|borrow\w{0,3}|allocat\w{1,4})\b"

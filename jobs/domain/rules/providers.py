@@ -77,6 +77,15 @@ RULES: tuple[Rule, ...] = (
         "a limit of our account, which waiting does not raise",
     ),
     Rule(
+        "provider-access-to-ask-for",
+        Sign.CLUES,
+        r"\b(?:get|request|obtain|apply for|ask for|grant(?:ed)?(?: you)?) access\b[^\n]{0,80}\b(?:accounts?|allow-? ?list|"
+        r"wait-? ?list|sales|plan|billing)\b|\b(?:workspace|project|account|organi[sz]ation|tenant|team) (?:owner|admin\w*|"
+        r"manager)\b[^\n]{0,40}\b(?:grant|give|enable|allow|invite|access)",
+        _FATAL,
+        "our account has to be given access",
+    ),
+    Rule(
         "provider-account-closed",
         Sign.PHRASE,
         "account_deactivated | account is not active | account has been disabled | account has been suspended"
