@@ -76,10 +76,13 @@ _PORT = re.compile(r"(?:\bport[\s=:\"'`]{1,3}|(?<=[`'\"a-z\])]):[`'\"]?|\b[a-z_]
 # Words that may follow "connect to" without being a host's name.
 # fmt: off
 _NO_HOSTS = frozenset({
-    "a", "address", "an", "and", "api", "at", "browser", "by", "closed", "database", "display", "error",
-    "failed", "for", "host", "in", "is", "it", "key", "keys", "lost", "name", "not", "of", "on", "page", "port", "proxy",
-    "refused", "remote", "request", "requests", "retrying", "server", "service", "site", "target", "that", "the", "this", "timed", "unknown",
-    "url", "via", "was", "website", "when", "while", "with",
+    "a", "address", "all", "an", "and", "any", "api", "at", "browser", "by", "class", "closed", "column",
+    "database", "display", "element", "error", "failed", "for", "function", "host", "in", "index", "is",
+    "it", "key", "keys", "leader", "lost", "method", "name", "namespace", "not", "object", "of", "on",
+    "our", "page", "port", "proxy", "record", "records", "refused", "remote", "request", "requests",
+    "retrying", "secret", "secrets", "server", "service", "session", "site", "symbol", "table", "target",
+    "that", "the", "this", "timed", "token", "tokens", "type", "unknown", "url", "user", "users", "value",
+    "via", "was", "website", "when", "while", "with", "your",
 })
 # fmt: on
 # The last part of a name that is a domain of the public internet rather than a method, a class or a file.

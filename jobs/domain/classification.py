@@ -85,6 +85,7 @@ def read(sign: FailureSign) -> Evidence:
     simple = (name.rpartition(".")[2] for name in exceptions)  # some libraries name their classes by the code
     codes = frozenset(code[:80].lower() for code in (*sign.codes[:20], *_codes(message), *simple))
     status = next((status for status in sign.statuses if 400 <= status <= 599 and not is_mail_reply(status)), None)
+    status = status if status is not None else find_status(_status_text(message))
     said = what_is_said(message)
     header = f"exceptions:{' '.join(exceptions)} status:{status} codes:{' '.join(sorted(codes))[:500]}\n"
     first = exceptions[0].rpartition(".")[2] if exceptions else ""
@@ -94,7 +95,7 @@ def read(sign: FailureSign) -> Evidence:
         clues=header + said,
         exceptions=exceptions,
         codes=codes,
-        status=status if status is not None else find_status(_status_text(message)),
+        status=status,
     )
 
 

@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         "library-missing-shape",
         Sign.CLUES,
         r"(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to) (?:find|locate|load|import|require|resolve)\b"
-        r"[^\n]{0,80}(?:\bmodule\b|\bpackage\b|librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
+        r"[^\n]{0,80}(?:\bbrowser\b|\bchrom(?:e|ium)\b|\bfirefox\b|\bexecutable\b|\bbinary\b|\bmodule\b|\bpackage\b|librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
         r"@inc\b|\.(?:pm|so|dll|jar|dylib)\b|\bdependency\b|\bbindings?\b)",
         _FATAL,
         "a library is not in the image",

@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
         " | has no column named | permission denied for | must be owner of | permission denied to"
         " | insufficientprivilege | table * does not exist in the current database"
         " | column * does not exist in the current database | unapplied migration | pending migration"
-        " | migrations are pending | migration failed | migrate found failed migrations | migration * failed"
+        " | migrations are pending | migrate found failed migrations"
         " | run migrations | has not been migrated | schema is not up to date | schema version | database schema"
         " | ora-00942 | ora-00904 | no primary or default | relation * does not exist | relation does not exist"
         " | type * does not exist | function * does not exist | operator does not exist"
@@ -178,6 +178,25 @@ RULES: tuple[Rule, ...] = (
         " | crash of another server process | administrator command | server_login_retry",
         _INFRASTRUCTURE,
         "our database is down, restarting or full",
+    ),
+    Rule(
+        "own-leader",
+        Sign.CLUES,
+        r"\b(?:not (?:the |a )?|no (?:\w+ )?|lost |find (?:the |a )?|elect\w* (?:a |the )?(?:new )?|connect to (?:the )?)leader\b|"
+        r"\bleader(?:ship)? (?:was |is |has |has been )?(?:lost|changed|election|not available|unknown|gone|stepp\w+)\b|"
+        r"\bquorum\b|\bsplit.?brain\b",
+        _INFRASTRUCTURE,
+        "a cluster that we run has no leader for now",
+    ),
+    Rule(
+        "queue-trouble",
+        Sign.CLUES,
+        r"\b(?:reserv|dequeu|enqueu|claim|unlock|acknowledg|ack|nack|requeu)(?:e|ing|ed)? (?:an? |the |next )?"
+        r"(?:jobs?|tasks?|messages?)\b[^\n]{0,60}\b(?:error|fail\w*|timeout|connection|lost|closed)\b|"
+        r"\b(?:error|fail\w*|unable|could ?n[o']t|cannot)\b[^\n]{0,20}\b(?:reserv|dequeu|enqueu|claim|acknowledg|ack|nack|"
+        r"requeu)(?:e|ing)? (?:an? |the |next )?(?:jobs?|tasks?|messages?)\b",
+        _INFRASTRUCTURE,
+        "our queue does not take or give jobs",
     ),
     Rule(
         "cache-down",

@@ -19,6 +19,16 @@ RULES: tuple[Rule, ...] = (
         "names a setting of ours",
     ),
     Rule(
+        "hint-own-token",
+        Sign.HINT,
+        r"\b(?:fail\w*|unable|could ?n[o']t|cannot|can't|error)\b[^\n]{0,30}\b(?:look ?up|validat\w+|verify\w*|renew\w*|"
+        r"refresh\w*|read\w*|fetch\w*|obtain\w*|get\w*|revok\w+|exchang\w+|acquir\w+|retriev\w+) (?:the |an? |our |your )?"
+        r"(?:\w+ )?(?:tokens?|credentials?|secrets?|acls?|keys?)\b|\bacls?\b|\brun [`'\"]?(?:npm|npx|pip3?|apt(?:-get)?|yarn|pnpm|"
+        r"brew|composer|bundle|playwright|poetry|conda|dotnet|gem|cargo) ",
+        _FATAL,
+        "our token, right or image is not in order",
+    ),
+    Rule(
         "hint-migration",
         Sign.HINT,
         r"\bmigrations?\b[^\n]{0,60}\b(?:not|pending|unapplied|missing|fail\w*|behind)\b|\b(?:pending|unapplied|missing|"

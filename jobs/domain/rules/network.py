@@ -30,7 +30,7 @@ _OWN = (
     r"elasticsearch|opensearch|clickhouse|minio|sqlalchemy|"
     r"prisma\w*|sequelize\w*|typeorm|knex|hikari\w*|jdbc|celery|kombu|"
     r"bullmq|cassandra|neo4j|etcd|zookeeper|vault|qdrant|milvus|weaviate|"
-    r"database|chromedriver|browserless|object store)\b|django\.db"
+    r"consul|nomad|solr|database|chromedriver|browserless|object store)\b|django\.db"
 )
 
 _CERTIFICATE = (
@@ -68,7 +68,8 @@ EARLY: tuple[Rule, ...] = (
     Rule(
         "own-service-fails",
         Sign.CLUES,
-        r"\A(?=[\s\S]*?<own>)(?![\s\S]*?(?:<public>|slow ?down|too many requests|rate.?limit))"
+        r"\A(?=[\s\S]*?(?:<own>|\b(?:consul|etcd|vault|zookeeper|nomad|clickhouse|solr|leases?)\b))"
+        r"(?![\s\S]*?(?:<public>|slow ?down|too many requests|rate.?limit))"
         r"(?=[\s\S]*?(?:status:50[0234]\b|\b50[0234] (?:internal|bad|service|gateway|server)|bad gateway|"
         r"gateway time-?out|service unavailable|internal server error|server error))",
         _INFRASTRUCTURE,

@@ -95,7 +95,8 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:without|no|missed|missing|lost|stale)\b[^\n]{0,30}\bheartbeats?\b|\bheartbeats?\b[^\n]{0,40}\b(?:lost|"
         r"missed|fail\w*|stopp?ed|timed? ?out|expired)\b|\b(?:set|marked|changed) externally\b|\bexternally (?:set|"
         r"marked|killed|terminated)\b|\bterminating (?:instance|worker|process)\b|\b(?:warm|cold) shutdown\b|"
-        r"\borphaned (?:task|job|run)s?\b",
+        r"\borphaned (?:task|job|run)s?\b|\bworker timeout\b|\bworker (?:thread|process|with pid|\(pid)\b[^\n]{0,120}\b"
+        r"(?:terminated|exited|stopped|hung|timeout|died|aborted)\b",
         _INFRASTRUCTURE,
         "a worker of ours was taken for lost or is stopping",
     ),

@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         "provider-subscription",
         Sign.CLUES,
         r"\bsubscription\b[^\n]{0,40}\b(?:suspended|cancell?ed|expired|inactive|disabled|required|past due)\b|"
-        r"\bneeds a subscription\b",
+        r"\bneeds a subscription\b|\btrial (?:mode|accounts?|plan|period|version|licen[cs]e)\b",
         _FATAL,
         "our subscription with a provider has ended",
     ),
