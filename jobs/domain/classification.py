@@ -20,7 +20,7 @@ from jobs.domain.statuses import find_status, is_mail_reply
 
 __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of"]
 
-_HEAD_CHARS, _TAIL_CHARS = 4_000, 2_000
+_HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
 
 _ERROR_NAME = re.compile(
     r"^\W{0,4}(?:(?:uncaught|unhandled|caused by:?|exception has occurred:|in promise\)?)\s{1,3}){0,2}"

@@ -18,7 +18,8 @@ BROKER: tuple[Rule, ...] = (
     Rule(
         "broker-refuses",
         Sign.CLUES,
-        r"\b(?:channel|connection) closed by server: (?:status:)?(?:40[346]|530)\b|\bin vhost\b|\bno access to this vhost\b",
+        r"\b(?:channel|connection) closed by server: (?:status:)?(?:40[346]|530)\b|\bin vhost\b|"
+        r"\bno access to this vhost\b",
         _FATAL,
         "our broker refuses what our code asks of it",
     ),
@@ -61,7 +62,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "configuration",
         Sign.PHRASE,
-        "please configure | please set | you must set | must be set | not enabled for | not been enabled | not been activated | is not activated | is not enabled"
+        "please configure | please set | you must set | must be set | not enabled for | not been enabled"
+        " | not been activated | is not activated | is not enabled"
         " | feature is disabled | not available on your | upgrade your plan | your current plan | paid plan"
         " | not subscribed | not entitled | invalid configuration | invalid config | configuration error"
         " | config error | configuration is invalid | configuration file | improperlyconfigured"
@@ -81,7 +83,8 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)|configuration|settings?|profile|"
         r"environment|variable|librar(?:y|ies)|binary|executable|program|plugin|driver|fonts?|certificate file|"
         r"key file|private key|public key|license|interpreter|queue|topic|exchange|bucket|codec|webhook secret|"
-        r"feature|provider|backend|adapter|connector|integration|extension)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|could not be found|cannot be found|is missing|"
+        r"feature|provider|backend|adapter|connector|integration|extension)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|"
+        r"could not be found|cannot be found|is missing|"
         r"are missing|missing|not installed|is not available|does not exist|is not set|not set|unset|undefined|"
         r"is empty|not loaded|not enabled)",
         _FATAL,
@@ -100,7 +103,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "registry-refuses",
         Sign.CLUES,
-        r"\bpull(?:ing)? (?:repository|image|from|access|the image)\b[^\n]{0,300}\b(?:status:40[13]|40[13]|denied|permission|"
+        r"\bpull(?:ing)? (?:repository|image|from|access|the image)\b[^\n]{0,300}\b(?:status:40[13]|40[13]|denied|"
+        r"permission|"
         r"unauthori[sz]ed|not found)\b|\b40[134]\b[^\n]{0,20}\b(?:trying to )?pull",
         _FATAL,
         "our image may not be pulled",
@@ -108,8 +112,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "connection-option",
         Sign.CLUES,
-        r"\b(?:transport|broker|backend|connection|driver|engine|dsn|pool|storage|cache|queue) (?:option|setting|url|uri|"
-        r"parameter|string|argument)s?\b[^\n]{0,40}\b(?:must|required|missing|invalid|unknown|not (?:set|specified|given|"
+        r"\b(?:transport|broker|backend|connection|driver|engine|dsn|pool|storage|cache|queue) (?:option|setting|url|"
+        r"uri|"
+        r"parameter|string|argument)s?\b[^\n]{0,40}\b(?:must|required|missing|invalid|unknown|not (?:set|specified|"
+        r"given|"
         r"valid|supported|recogni[sz]ed))\b",
         _FATAL,
         "a setting of a connection of ours is missing or wrong",
@@ -117,7 +123,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "image-missing",
         Sign.CLUES,
-        r"\bpull(?:ing)?(?: and unpack)? image\b[^\n]{0,300}(?:not found|unauthori[sz]ed|denied|authentication required|"
+        r"\bpull(?:ing)?(?: and unpack)? image\b[^\n]{0,300}(?:not found|unauthori[sz]ed|denied|"
+        r"authentication required|"
         r"no basic auth|manifest|invalid reference|does not exist)|no kernel image is available|"
         r"cuda driver version is insufficient|not compiled with cuda|driver\W{1,3}library version mismatch",
         _FATAL,
@@ -126,7 +133,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "cluster-refuses",
         Sign.CLUES,
-        r"\bis forbidden: (?!exceeded quota)|\bfailed quota:|\bno matches for kind\b|admission webhook[^\n]{0,80}denied",
+        r"\bis forbidden: (?!exceeded quota)|\bfailed quota:|\bno matches for kind\b|"
+        r"admission webhook[^\n]{0,80}denied",
         _FATAL,
         "our cluster refuses what our deployment asks for",
     ),
@@ -134,7 +142,8 @@ RULES: tuple[Rule, ...] = (
         "library-missing-shape",
         Sign.CLUES,
         r"(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to) (?:find|locate|load|import|require|resolve)\b"
-        r"[^\n]{0,80}(?:\bbrowser\b|\bchrom(?:e|ium)\b|\bfirefox\b|\bexecutable\b|\bbinary\b|\bmodule\b|\bpackage\b|librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
+        r"[^\n]{0,80}(?:\bbrowser\b|\bchrom(?:e|ium)\b|\bfirefox\b|\bexecutable\b|\bbinary\b|\bmodule\b|\bpackage\b|"
+        r"librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
         r"@inc\b|\.(?:pm|so|dll|jar|dylib)\b|\bdependency\b|\bbindings?\b)",
         _FATAL,
         "a library is not in the image",
@@ -243,7 +252,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "proxy-credentials-status",
         Sign.CLUES,
-        r"\b(?:connect|tunnel\w*|proxy)\b[^\n]{0,80}\b(?:status:)?407\b|\b(?:status:)?407\b[^\n]{0,60}\b(?:proxy|tunnel|connect)\b",
+        r"\b(?:connect|tunnel\w*|proxy)\b[^\n]{0,80}\b(?:status:)?407\b|\b(?:status:)?407\b[^\n]{0,60}\b(?:proxy|"
+        r"tunnel|connect)\b",
         _FATAL,
         "our proxy does not accept our credentials",
     ),

@@ -55,7 +55,8 @@ RULES: tuple[Rule, ...] = (
         " | failed to find element | did not match any elements | element * is not visible"
         " | element is not visible | element is outside of the viewport | node is either not | cookie should have"
         " | invalid cookie | unknown device | page is password protected | requires login | login required"
-        " | confirm you | captcha | unexpected alert | challenge page | bot detection | access to this page has been denied | just a moment..."
+        " | confirm you | captcha | unexpected alert | challenge page | bot detection"
+        " | access to this page has been denied | just a moment..."
         " | attention required | by robots | robots.txt disallow | robots.txt forbid | robots.txt den"
         " | blocked by the site | geo-restricted | target blocks | anti-bot | are you a robot"
         " | enable javascript and cookies | unsupported protocol scheme | failed to load page: invalid",

@@ -137,7 +137,8 @@ RULES: tuple[Rule, ...] = (
         Sign.CODE,
         "context_length_exceeded | content_filter | content_policy_violation | invalid_request_error"
         " | string_above_max_length | invalid_image_format | NoSuchKey | EntityTooLarge | ValidationException"
-        " | invalid_prompt | BlobNotFound | BlobArchived | LeaseIdMissing | InvalidBlobType | NoSuchUpload | InvalidPart"
+        " | invalid_prompt | BlobNotFound | BlobArchived | LeaseIdMissing | InvalidBlobType | NoSuchUpload"
+        " | InvalidPart"
         " | InvalidArgument | InvalidRange",
         _LOGICAL,
         "the provider refuses this input",
@@ -148,7 +149,8 @@ RULES: tuple[Rule, ...] = (
         "rate_limit_exceeded | rate_limit_error | overloaded_error | server_error | api_error | engine_overloaded"
         " | SlowDown | Throttling | ThrottlingException | TooManyRequestsException | RequestTimeout"
         " | ServiceUnavailable | InternalError | InternalServerException | ServiceUnavailableException"
-        " | RequestLimitExceeded | ContainerBeingDeleted | ServerBusy | OperationTimedOut | InsufficientInstanceCapacity"
+        " | RequestLimitExceeded | ContainerBeingDeleted | ServerBusy | OperationTimedOut"
+        " | InsufficientInstanceCapacity"
         " | UNABLE_TO_LOCK_ROW | REQUEST_LIMIT_EXCEEDED | backendError | rateLimitExceeded | userRateLimitExceeded",
         _TRANSIENT,
         "the other side asks us to wait",

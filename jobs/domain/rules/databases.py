@@ -119,7 +119,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-busy",
         Sign.PHRASE,
-        "tuple concurrently | could not fsync | deadlock | could not serialize access | serialization failure | could not obtain lock"
+        "tuple concurrently | could not fsync | deadlock | could not serialize access | serialization failure"
+        " | could not obtain lock"
         " | lock wait timeout | lock timeout | locknotavailable | lock_timeout | canceling statement"
         " | cancelling statement | statement timeout | querycanceled | query_canceled"
         " | query execution was interrupted | max_statement_time | maximum statement execution time"
@@ -171,7 +172,8 @@ RULES: tuple[Rule, ...] = (
         " | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
         " | invalid page in block | missing chunk number | max_locks_per_transaction | recovery mode"
         " | hot standby | conflict with recovery | read-only transaction | not primary | notprimary"
-        " | node is recovering | primary stepped down | no primary | not master | notmaster | not writable primary | replica set | replicaset | readpreference | no replica set members | server selection"
+        " | node is recovering | primary stepped down | no primary | not master | notmaster | not writable primary"
+        " | replica set | replicaset | readpreference | no replica set members | server selection"
         " | serverselectiontimeout | mongoserverselection | mongonetworkerror | topology was destroyed"
         " | topology is closed | cached plan must not change | prepared statement | server conn crashed"
         " | pgbouncer cannot connect | server login has been failing | terminating because"
@@ -182,8 +184,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own-leader",
         Sign.CLUES,
-        r"\b(?:not (?:the |a )?|no (?:\w+ )?|lost |find (?:the |a )?|elect\w* (?:a |the )?(?:new )?|connect to (?:the )?)leader\b|"
-        r"\bleader(?:ship)? (?:was |is |has |has been )?(?:lost|changed|election|not available|unknown|gone|stepp\w+)\b|"
+        r"\b(?:not (?:the |a )?|no (?:\w+ )?|lost |find (?:the |a )?|elect\w* (?:a |the )?(?:new )?|"
+        r"connect to (?:the )?)leader\b|"
+        r"\bleader(?:ship)? (?:was |is |has |has been )?(?:lost|changed|election|not available|unknown|gone|"
+        r"stepp\w+)\b|"
         r"\bquorum\b|\bsplit.?brain\b",
         _INFRASTRUCTURE,
         "a cluster that we run has no leader for now",
@@ -193,7 +197,8 @@ RULES: tuple[Rule, ...] = (
         Sign.CLUES,
         r"\b(?:reserv|dequeu|enqueu|claim|unlock|acknowledg|ack|nack|requeu)(?:e|ing|ed)? (?:an? |the |next )?"
         r"(?:jobs?|tasks?|messages?)\b[^\n]{0,60}\b(?:error|fail\w*|timeout|connection|lost|closed)\b|"
-        r"\b(?:error|fail\w*|unable|could ?n[o']t|cannot)\b[^\n]{0,20}\b(?:reserv|dequeu|enqueu|claim|acknowledg|ack|nack|"
+        r"\b(?:error|fail\w*|unable|could ?n[o']t|cannot)\b[^\n]{0,20}\b(?:reserv|dequeu|enqueu|claim|acknowledg|ack|"
+        r"nack|"
         r"requeu)(?:e|ing)? (?:an? |the |next )?(?:jobs?|tasks?|messages?)\b",
         _INFRASTRUCTURE,
         "our queue does not take or give jobs",
@@ -210,7 +215,8 @@ RULES: tuple[Rule, ...] = (
         " | connection forced | channel closed | amqp connection | amqpconnectionerror | broker:"
         " | broker connection | broker unreachable | connection to broker | broker not available"
         " | broker may not be available | leader_not_available | leader not available | not_leader"
-        " | broker not connected | kafkajs | brokers are down | all brokers | nobrokersavailable | memory alarm | circuit_breaking_exception"
+        " | broker not connected | kafkajs | brokers are down | all brokers | nobrokersavailable | memory alarm"
+        " | circuit_breaking_exception"
         " | es_rejected_execution | cluster_block_exception | flood-stage | flood stage | no living connections"
         " | master_not_discovered | all shards failed | no shard available | no node available | nodenotavailable"
         " | noshardavailable | data too large, data for | failed to refresh slots cache | cluster state"

@@ -109,7 +109,8 @@ RULES: tuple[Rule, ...] = (
         " | UnprocessableEntityError | UnprocessableEntity | *.exceptions.InvalidArgument"
         " | ContentTooShortError_x | *Certificate* | SSLCertVerificationError | CSVError | *.csv.Error"
         " | LengthFinishReasonError | NoSuchKey | BlockedPromptException | StopCandidateException"
-        " | NotFoundException | ResourceNotFoundError | CardError | StripeCardError | *.SMTPRecipientsRefused | UnsupportedOperation | UnsupportedFormatError"
+        " | NotFoundException | ResourceNotFoundError | CardError | StripeCardError | *.SMTPRecipientsRefused"
+        " | UnsupportedOperation | UnsupportedFormatError"
         " | UnsupportedFileFormatError | InvalidInput | CypherSyntaxError",
         _LOGICAL,
         "this job's input is refused",
@@ -134,7 +135,8 @@ RULES: tuple[Rule, ...] = (
         " | NoHttpResponseException | EOFException | SSLEOFError | SSLZeroReturnError | SocketError"
         " | SMTPServerDisconnected | SMTPConnectError | WebSocketException | ConnectionClosedError | StreamReset*"
         " | AbortError | ResponseNeverReceived | ResponseFailed | ConnectionLost"
-        " | ConnectionDone | TCPTimedOutError | DNSLookupError | URLError | *.exceptions.ConnectionError | RequestsError",
+        " | ConnectionDone | TCPTimedOutError | DNSLookupError | URLError | *.exceptions.ConnectionError"
+        " | RequestsError",
         _TRANSIENT,
         "the network between failed",
     ),
@@ -147,7 +149,8 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "exception-sounds-fatal",
         Sign.EXCEPTION,
-        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License* | *Import*"
+        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License*"
+        " | *Import*"
         " | *Dependency* | *NotInstalled* | *PendingMigration* | *ProfileNotFound* | *Unauthenticated* | *Secret*",
         _FATAL,
         "the class names our configuration or account",
@@ -156,8 +159,10 @@ GENERIC: tuple[Rule, ...] = (
         "exception-sounds-ours",
         Sign.EXCEPTION,
         "*OutOfMemory* | *Pool* | *Database* | *SQL* | *Sql* | PG.* | *.PG.* | *Redis* | *Mongo* | *Postgres*"
-        " | *MySQL* | *Jdbc* | pymongo.* | pika.* | aiokafka.* | kafka.* | asyncpg.* | qdrant_client.* | elastic_transport.*"
-        " | elasticsearch.*Connection* | opensearchpy.*Connection* | *Disk* | *Killed* | *Crash* | *Worker* | *Broker* | *Amqp* | *Kafka*",
+        " | *MySQL* | *Jdbc* | pymongo.* | pika.* | aiokafka.* | kafka.* | asyncpg.* | qdrant_client.*"
+        " | elastic_transport.*"
+        " | elasticsearch.*Connection* | opensearchpy.*Connection* | *Disk* | *Killed* | *Crash* | *Worker*"
+        " | *Broker* | *Amqp* | *Kafka*",
         _INFRASTRUCTURE,
         "the class names something that we run",
     ),

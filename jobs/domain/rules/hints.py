@@ -21,9 +21,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-own-token",
         Sign.HINT,
-        r"\b(?:fail\w*|unable|could ?n[o']t|cannot|can't|error)\b[^\n]{0,30}\b(?:look ?up|validat\w+|verify\w*|renew\w*|"
-        r"refresh\w*|read\w*|fetch\w*|obtain\w*|get\w*|revok\w+|exchang\w+|acquir\w+|retriev\w+) (?:the |an? |our |your )?"
-        r"(?:\w+ )?(?:tokens?|credentials?|secrets?|acls?|keys?)\b|\bacls?\b|\brun [`'\"]?(?:npm|npx|pip3?|apt(?:-get)?|yarn|pnpm|"
+        r"\b(?:fail\w*|unable|could ?n[o']t|cannot|can't|error)\b[^\n]{0,30}\b(?:look ?up|validat\w+|verify\w*|"
+        r"renew\w*|"
+        r"refresh\w*|read\w*|fetch\w*|obtain\w*|get\w*|revok\w+|exchang\w+|acquir\w+|retriev\w+) (?:the |an? |our |"
+        r"your )?"
+        r"(?:\w+ )?(?:tokens?|credentials?|secrets?|acls?|keys?)\b|\bacls?\b|\brun [`'\"]?(?:npm|npx|pip3?|"
+        r"apt(?:-get)?|yarn|pnpm|"
         r"brew|composer|bundle|playwright|poetry|conda|dotnet|gem|cargo) ",
         _FATAL,
         "our token, right or image is not in order",
@@ -31,7 +34,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-migration",
         Sign.HINT,
-        r"\bmigrations?\b[^\n]{0,60}\b(?:not|pending|unapplied|missing|fail\w*|behind)\b|\b(?:pending|unapplied|missing|"
+        r"\bmigrations?\b[^\n]{0,60}\b(?:not|pending|unapplied|missing|fail\w*|behind)\b|\b(?:pending|unapplied|"
+        r"missing|"
         r"run|apply)\b[^\n]{0,20}\bmigrations?\b",
         _FATAL,
         "our database lacks a migration",
@@ -42,7 +46,8 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:account|subscription|organi[sz]ation|workspace|project|plan|licen[cs]e|trial|tenant|merchant)\b"
         r"[^\n]{0,40}\b(?:deactivated|suspended|disabled|closed|inactive|on hold|unpaid|overdue|expired|cancel\w*|"
         r"restricted|terminated|blocked)\b|\b(?:accept|agree to|sign)\b[^\n]{0,30}\b(?:licen[cs]e|terms|agreement)\b|"
-        r"\b(?:your|our|webhook|signing|client|shared) secret\b|\bsecret\b[^\n]{0,30}\b(?:must|required|provided|missing|"
+        r"\b(?:your|our|webhook|signing|client|shared) secret\b|\bsecret\b[^\n]{0,30}\b(?:must|required|provided|"
+        r"missing|"
         r"wrong|incorrect)\b",
         _FATAL,
         "names our account, its terms or a secret of ours",
@@ -50,11 +55,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-thing-gone",
         Sign.HINT,
-        r"\b(?:video|page|content|product|item|article|post|file|document|listing|resource|image|photo|song|track|media|"
+        r"\b(?:video|page|content|product|item|article|post|file|document|listing|resource|image|photo|song|track|"
+        r"media|"
         r"story|profile|user|channel|playlist|stream|link|recording|episode|book|event|offer|job posting|website)\b"
-        r"(?: \w+){0,4} (?:is|are|was|were|has been|have been) (?:currently |no longer |not |permanently )?(?:un)?(?:available|"
+        r"(?: \w+){0,4} (?:is|are|was|were|has been|have been) (?:currently |no longer |not |"
+        r"permanently )?(?:un)?(?:available|"
         r"removed|private|deleted|taken down|hidden|restricted|archived|expired|withdrawn)\b|"
-        r"\b(?:unable|fail\w*|cannot|can't|could ?n[o']t|not able) (?:to )?(?:extract|scrape|locate|select|match|recogni[sz]e|"
+        r"\b(?:unable|fail\w*|cannot|can't|could ?n[o']t|not able) (?:to )?(?:extract|scrape|locate|select|match|"
+        r"recogni[sz]e|"
         r"identify|determine|detect|convert|render|transcribe|translate|decode|process)\b",
         _LOGICAL,
         "the target does not hold what this job wants",
@@ -62,8 +70,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-own-channel",
         Sign.HINT,
-        r"\bchannel\b[^\n]{0,30}\b(?:ended|closed|lost|closing)\b|\b(?:stats collector|autovacuum|checkpointer|postmaster|"
-        r"bgwriter|background writer|wal ?(?:sender|receiver|writer)|archiver|replication (?:slot|lag)|standby|failover|"
+        r"\bchannel\b[^\n]{0,30}\b(?:ended|closed|lost|closing)\b|\b(?:stats collector|autovacuum|checkpointer|"
+        r"postmaster|"
+        r"bgwriter|background writer|wal ?(?:sender|receiver|writer)|archiver|replication (?:slot|lag)|standby|"
+        r"failover|"
         r"quorum|raft|leader election)\b",
         _INFRASTRUCTURE,
         "names a part of a broker or database of ours",
@@ -81,7 +91,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hint-code-waits",
         Sign.HINT,
-        r"\b(?:[a-z]+_){1,4}(?:timeout|timed_out|unavailable|overloaded)\b|\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|internal_error|try_again|"
+        r"\b(?:[a-z]+_){1,4}(?:timeout|timed_out|unavailable|overloaded)\b|\b(?:[a-z]+_){0,4}(?:rate_?limit\w*|"
+        r"internal_error|try_again|"
         r"temporar\w+|unable_to_lock\w*)\b",
         _TRANSIENT,
         "an error's code says that the other side failed for now",
@@ -109,7 +120,8 @@ RULES: tuple[Rule, ...] = (
         Sign.HINT,
         rf"\b{_FAILS}\b[^\n]{{0,60}}\bjson\b|\bjson\b[^\n]{{0,40}}\b{_FAILS}\b|"
         rf"\b(?:pars(?:e|ing)|decod(?:e|ing)|deseriali[sz](?:e|ing))\b[^\n]{{0,80}}\b{_FAILS}\b|"
-        rf"\b{_FAILS}\b[^\n]{{0,40}}\b(?:pars(?:e|ed|ing)|decod(?:e|ed|ing)|deseriali[sz](?:e|ing)|structured output)\b",
+        rf"\b{_FAILS}\b[^\n]{{0,40}}\b(?:pars(?:e|ed|ing)|decod(?:e|ed|ing)|deseriali[sz](?:e|ing)|"
+        rf"structured output)\b",
         _LOGICAL,
         "an answer or a document cannot be parsed",
     ),
@@ -144,7 +156,8 @@ RULES: tuple[Rule, ...] = (
         "hint-own-part",
         Sign.HINT,
         r"\b(?:worker|thread|daemon|container|pod|replica|cluster|shard|volume|mount|scheduler|"
-        r"subprocess|kernel|gpu|device|partition)s?\b[^\n]{0,80}\b(?:fail\w*|lost|gone|dead|died|stopp?ed|stuck|stalled|"
+        r"subprocess|kernel|gpu|device|partition)s?\b[^\n]{0,80}\b(?:fail\w*|lost|gone|dead|died|stopp?ed|stuck|"
+        r"stalled|"
         r"unhealthy|unresponsive|not (?:ready|running|responding|available)|unavailable|unable|cannot|can't|could not|"
         r"exited|crash\w*|error)\b|\b(?:fail\w*|unable|cannot|can't|could not|lost|error)\b[^\n]{0,60}\b(?:worker|"
         r"thread|daemon|container|pod|replica|cluster|shard|volume|mount|subprocess|kernel|gpu)s?\b",

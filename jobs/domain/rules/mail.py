@@ -13,7 +13,8 @@ _MAIL = (
 )
 _NOT_OUR_SENDER = (
     r"relay(?:ing)?\b[^\n]{0,40}(?:denied|not permitted|not allowed|prohibited|rejected)|unable to relay|"
-    r"spamhaus|(?:blocked|listed|rejected|denied) (?:using|by|at|in|on) <public>|spamcop|barracuda|dnsbl|\brbl\b|block ?list|black ?list|reputation|reverse dns|ptr record|"
+    r"spamhaus|(?:blocked|listed|rejected|denied) (?:using|by|at|in|on) <public>|spamcop|barracuda|dnsbl|\brbl\b|"
+    r"block ?list|black ?list|reputation|reverse dns|ptr record|"
     r"\bspf\b|\bdkim\b|\bdmarc\b|sender (?:address )?(?:rejected|denied|not allowed|unauthori)|"
     r"not (?:allowed|authori[sz]ed|permitted) to send|invalid login|must issue a starttls|not verified|"
     r"authentication (?:is )?(?:required|failed|unsuccessful|credentials|disabled)|not authenticated|"
@@ -21,7 +22,13 @@ _NOT_OUR_SENDER = (
 )
 
 RULES: tuple[Rule, ...] = (
-    Rule("mail-greylisted", Sign.CLUES, r"\bgr[ae]y-? ?list(?:ed|ing)\b", _TRANSIENT, "the mail server asks us to try later"),
+    Rule(
+        "mail-greylisted",
+        Sign.CLUES,
+        r"\bgr[ae]y-? ?list(?:ed|ing)\b",
+        _TRANSIENT,
+        "the mail server asks us to try later",
+    ),
     Rule(
         "mail-later",
         Sign.CLUES,

@@ -18,7 +18,8 @@ _TROUBLE = (
     "(?:closed|lost|terminated|aborted|dropped|failed|reset)|"
     "closed the connection|server closed|can't reach|cannot connect|"
     "can't connect|could not connect|unable to connect|failed to connect|"
-    "not reachable|not respond\\w*|unhealthy|status:? red|is red|not connected|lost connection|gone away|connection error|socket "
+    "not reachable|not respond\\w*|unhealthy|status:? red|is red|"
+    "not connected|lost connection|gone away|connection error|socket "
     "error|"
     "max retries exceeded|error connecting|could not translate host|unavailable|is not running|is down|refused"
 )
@@ -104,7 +105,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "own-service-network",
         Sign.CLUES,
-        rf"\A(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?(?:net::err|<own>\s?->\s?<public>))[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
+        rf"\A(?=[\s\S]*?(?:<own>|{_OWN}))(?![\s\S]*?(?:net::err|"
+        rf"<own>\s?->\s?<public>))[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
         _INFRASTRUCTURE,
         "a service that we run cannot be reached",
     ),

@@ -26,7 +26,8 @@ RULES: tuple[Rule, ...] = (
         " | low on resource | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
         " | direct buffer memory | unable to create new native thread | err_worker_out_of_memory"
         " | err_out_of_memory | array buffer allocation failed | memory exhausted | allowed memory size"
-        " | more system memory | requires more memory | vram | kv cache | memory quota | resource limits | exceeded soft memory | memory allocation",
+        " | more system memory | requires more memory | vram | kv cache | memory quota | resource limits"
+        " | exceeded soft memory | memory allocation",
         _INFRASTRUCTURE,
         "memory is full",
     ),
@@ -61,7 +62,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "handles-shape",
         Sign.CLUES,
-        r"\b(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to|error) (?:create|creating|start|starting|spawn|"
+        r"\b(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to|error) (?:create|creating|start|starting|"
+        r"spawn|"
         r"spawning|fork|forking)(?: \w+){0,3} (?:threads?|workers?|process(?:es)?)\b|\bout of (?:system )?"
         r"resources\b|\bport is already (?:allocated|in use)|\b(?:find|get|allocate|no) (?:an? )?(?:free|available)\b"
         r"[\w ,-]{0,40}\b(?:address|port|subnet|slot|worker|node|gpu|device|capacity)s?\b|\bpthread_create\b",
@@ -85,7 +87,8 @@ RULES: tuple[Rule, ...] = (
         " | stalled more than allowable | heartbeat timeout | missed heartbeat | zombie | unexpectedly quit"
         " | process crashed | subprocess crashed | process died | renderer process | gpu process"
         " | utility process | instance is shutting down | container * killed | stack smashing | fatal signal"
-        " | llama runner | runner process | abnormal termination | nodehost is shutting down | pod was terminated | timed out in queue",
+        " | llama runner | runner process | abnormal termination | nodehost is shutting down | pod was terminated"
+        " | timed out in queue",
         _INFRASTRUCTURE,
         "a process of ours was killed or crashed",
     ),
@@ -148,7 +151,8 @@ SERVICES: tuple[Rule, ...] = (
     Rule(
         "own-pool",
         Sign.CLUES,
-        r"\b(?:acquir\w{1,5}|obtain\w{0,3}|get(?:ting)?|wait\w{0,3} for|check(?:ing)? ?out|borrow\w{0,3}|allocat\w{1,4})\b"
+        r"\b(?:acquir\w{1,5}|obtain\w{0,3}|get(?:ting)?|wait\w{0,3} for|check(?:ing)? ?out|borrow\w{0,3}|"
+        r"allocat\w{1,4})\b"
         r"[^\n]{0,50}\b(?:from|in) (?:the |our |its )?(?:\w+ )?pool\b",
         _INFRASTRUCTURE,
         "a pool of ours has nothing free",

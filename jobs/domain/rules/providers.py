@@ -79,8 +79,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-access-to-ask-for",
         Sign.CLUES,
-        r"\b(?:get|request|obtain|apply for|ask for|grant(?:ed)?(?: you)?) access\b[^\n]{0,80}\b(?:accounts?|allow-? ?list|"
-        r"wait-? ?list|sales|plan|billing)\b|\b(?:workspace|project|account|organi[sz]ation|tenant|team) (?:owner|admin\w*|"
+        r"\b(?:get|request|obtain|apply for|ask for|grant(?:ed)?(?: you)?) access\b[^\n]{0,80}\b(?:accounts?|"
+        r"allow-? ?list|"
+        r"wait-? ?list|sales|plan|billing)\b|\b(?:workspace|project|account|organi[sz]ation|tenant|team) (?:owner|"
+        r"admin\w*|"
         r"manager)\b[^\n]{0,40}\b(?:grant|give|enable|allow|invite|access)",
         _FATAL,
         "our account has to be given access",
@@ -131,7 +133,8 @@ RULES: tuple[Rule, ...] = (
         " | not in the authorized list | access to this model | on-demand throughput | model access is denied"
         " | model version of this model has reached | don't have access to the model | no endpoints found"
         " | provided model identifier is invalid | model identifier | inference profile | try pulling it first"
-        " | publisher model | model not exist | only supported in v1/ | model is only supported | is not a supported model"
+        " | publisher model | model not exist | only supported in v1/ | model is only supported"
+        " | is not a supported model"
         " | model_not_supported | does not exist or you do not have access | llm provider not provided"
         " | not supported in this region | not available in your region",
         _FATAL,
@@ -172,7 +175,8 @@ RULES: tuple[Rule, ...] = (
         "iam_permission_denied | permission * denied on resource | denied on resource"
         " | unsupported_country_region_territory | user location is not supported"
         " | country, region, or territory not supported | service_disabled | has not been used in project"
-        " | api has not been enabled | enable * api by | used for api calls | api is disabled | virtual network/firewall | it is disabled. enable it | api is not enabled"
+        " | api has not been enabled | enable * api by | used for api calls | api is disabled"
+        " | virtual network/firewall | it is disabled. enable it | api is not enabled"
         " | request had insufficient authentication scopes | insufficient_scope | access_token_scope_insufficient"
         " | insufficient permissions | missing scopes | you have insufficient permissions | requires * scope",
         _FATAL,
@@ -192,7 +196,8 @@ RULES: tuple[Rule, ...] = (
         " | could not load credentials | could not load the default credentials"
         " | could not automatically determine credentials | default credentials were not found"
         " | credentials were not found | no credentials | missing credentials | credentials not found"
-        " | partial credentials | invalid_grant | impersonation | invalid_scope | invalid jwt | deleted_client | disabled_client | org_internal"
+        " | partial credentials | invalid_grant | impersonation | invalid_scope | invalid jwt | deleted_client"
+        " | disabled_client | org_internal"
         " | unsupported_grant_type | cannot fetch token | invalid_client | unauthorized_client | invalid jwt signature"
         " | aadsts | token has been expired or revoked | token has expired | sso session"
         " | session token * expired | keybaseddauthenticationnotpermitted | service account"
@@ -270,7 +275,8 @@ RULES: tuple[Rule, ...] = (
         " | too many concurrent | concurrency limit | concurrent requests | quota exceeded for | quota exceeded"
         " | secondary rate limit | limit exceeded for requests | exceeded the rate | try again later"
         " | try again in | please try again | usage limit reached * reset | serverbusy | server is busy"
-        " | over capacity | capacity exceeded | calls per second | requests per second | error responses | at capacity | high demand | high load | heavy load | modelnotreadyexception",
+        " | over capacity | capacity exceeded | calls per second | requests per second | error responses"
+        " | at capacity | high demand | high load | heavy load | modelnotreadyexception",
         _TRANSIENT,
         "the other side asks us to wait",
     ),
