@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         " | decryption key | master key | private key | key length must be | invalid key length"
         " | invalid iv length | incorrect key length | bad decrypt | unable to authenticate data"
         " | wrong final block length | fernet key | could not decrypt | failed to decrypt | decryption failed"
-        " | cipher_final | mac check failed | no decryption secret",
+        " | cipher_final | mac check failed | no decryption secret | no key found",
         _FATAL,
         "a secret of ours is missing or wrong",
     ),
@@ -208,6 +208,14 @@ RULES: tuple[Rule, ...] = (
         " | binarytargets | illegal instruction | bad cpu type | unsupported engine",
         _FATAL,
         "a library is not in the image, or has the wrong version",
+    ),
+    Rule(
+        "image-file-missing",
+        Sign.PATTERN,
+        r"\b(?:open\w*|load\w*|find|read\w*|access|directory:?|missing)(?: (?:the|data|shared|config)){0,2}"
+        r"(?: (?:file|library|directory))?:? [\"'`]?/usr/(?:share|lib\w*|local|s?bin|include)/",
+        _FATAL,
+        "a file of our image is missing",
     ),
     Rule(
         "library-missing-anywhere",

@@ -47,6 +47,15 @@ RULES: tuple[Rule, ...] = (
         "a table, column, right or migration is missing in our database",
     ),
     Rule(
+        "database-schema-dotted",
+        Sign.PATTERN,
+        r"\b(?:relation|column|table|view|schema|function) \w{1,60}\.\w{1,60} (?:does not exist|doesn't exist|"
+        r"not found|"
+        r"is not found|could not be found)\b",
+        _FATAL,
+        "a table, column, right or migration is missing in our database",
+    ),
+    Rule(
         "database-schema-quoted",
         Sign.PATTERN,
         r"\b(?:relation|column|table|role|database|schema|function|type|"

@@ -164,4 +164,37 @@ RULES: tuple[Rule, ...] = (
         _INFRASTRUCTURE,
         "names a part of what we run",
     ),
+    Rule(
+        "hint-own-login",
+        Sign.HINT,
+        r"\b(?:log ?in|sign ?in) (?:has |was )?(?:failed|unsuccessful|rejected)\b|"
+        r"\b(?:fail\w*|unable|could ?n[o']t|cannot) (?:to )?(?:log|sign) ?in\b|"
+        r"\bverify your (?:account|e-?mail|identity|phone)\b",
+        _FATAL,
+        "our login with another party is refused",
+    ),
+    Rule(
+        "hint-not-initialised",
+        Sign.HINT,
+        r"\b(?:fail\w*|unable|could ?n[o']t|cannot|error) (?:to )?initiali[sz](?:e|ing)\b",
+        _FATAL,
+        "a part of our image does not start as it is set up",
+    ),
+    Rule(
+        "hint-faulty-document",
+        Sign.HINT,
+        r"\b(?:file|document|page|image|pdf|row|line|record|table|feed)\b[^\n]{0,20}\b(?:had|has|have|contains?|with) "
+        r"(?:\w+ )?errors?\b",
+        _LOGICAL,
+        "a document has errors",
+    ),
+    Rule(
+        "hint-own-library",
+        Sign.HINT,
+        r"\Aexceptions:[^\n]*(?:mysql|postgres|psycopg|oracledb|sqlite|sqlclient|mongo|redis|jdbc|mariadb|cassandra|"
+        r"kafka|"
+        r"amqp|pika|elasticsearch|opensearch|hangfire|sidekiq|celery|kombu|quartz|bullmq|hikari|minio)",
+        _INFRASTRUCTURE,
+        "a library that speaks to a database, cache or queue of ours failed",
+    ),
 )

@@ -58,6 +58,16 @@ EARLY: tuple[Rule, ...] = (
         _INFRASTRUCTURE,
         "the object store that we run is in trouble",
     ),
+    Rule(
+        "answer-cut",
+        Sign.CLUES,
+        r"\bcontent-length\b[^\n]{0,60}\b(?:mismatch|truncated|more|less|short\w*|does ?n[o']t match)\b|"
+        r"\b(?:more|less|fewer|shorter|longer) (?:data |bytes )?than (?:\w+ )?content-length\b|"
+        r"\b(?:response|body|answer|download|transfer|stream|connection) (?:was |is |got )?(?:truncated|cut (?:short|"
+        r"off))\b",
+        _TRANSIENT,
+        "an answer was cut on the way",
+    ),
     Rule("connection-broken", Sign.CLUES, _BROKEN_TLS, _TRANSIENT, "a connection broke; no secret is wrong"),
     Rule(
         "stream-ended",

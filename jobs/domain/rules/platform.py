@@ -134,6 +134,15 @@ CLUSTER_FULL = Rule(
 #: Asked after what says that an image or a setting is wrong.
 SERVICES: tuple[Rule, ...] = (
     Rule(
+        "own-program-does-not-start",
+        Sign.CLUES,
+        r"\b(?:re)?(?:start|launch|spawn)(?:ing)? (?:the |a |long-running )?(?:process|listener|daemon|\w*office\w*|"
+        r"browser|"
+        r"chromium|server|worker|container)\b[^\n]{0,160}\b(?:deadline|timeout|timed out|not available|unavailable)\b",
+        _INFRASTRUCTURE,
+        "a program of ours does not start in time",
+    ),
+    Rule(
         "volume",
         Sign.CLUES,
         r"\b(?:un)?(?:mount|attach|detach)\w*\b[^\n]{0,20}\bvolumes?\b|\bunmounted volumes\b|\bmountvolume\b|"

@@ -152,6 +152,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-model-cannot",
         Sign.CLUES,
+        r"\bmodels?\b[^\n]{0,80}\btoo (?:large|big) to be (?:loaded|served|used)\b|"
         r"\bmodels?\b[^\n]{0,80}\b(?:does not|doesn't|do not|don't|cannot|can't) (?:support|accept|be used)\b",
         _FATAL,
         "our setting does not fit the model",
