@@ -76,13 +76,15 @@ _PORT = re.compile(r"(?:\bport[\s=:\"'`]{1,3}|(?<=[`'\"a-z\])]):[`'\"]?|\b[a-z_]
 # Words that may follow "connect to" without being a host's name.
 # fmt: off
 _NO_HOSTS = frozenset({
-    "a", "address", "all", "an", "and", "any", "api", "at", "browser", "by", "class", "closed", "column",
-    "database", "display", "element", "error", "failed", "for", "function", "host", "in", "index", "is",
-    "it", "key", "keys", "leader", "lost", "method", "name", "namespace", "not", "object", "of", "on",
-    "our", "page", "port", "proxy", "record", "records", "refused", "remote", "request", "requests",
-    "retrying", "secret", "secrets", "server", "service", "session", "site", "symbol", "table", "target",
-    "that", "the", "this", "timed", "token", "tokens", "type", "unknown", "url", "user", "users", "value",
-    "via", "was", "website", "when", "while", "with", "your",
+    "a", "address", "after", "all", "an", "and", "any", "api", "as", "at", "be", "because", "been",
+    "before", "browser", "but", "by", "class", "closed", "column", "database", "display", "during",
+    "element", "error", "failed", "for", "from", "function", "had", "has", "host", "in", "index", "into",
+    "is", "it", "key", "keys", "leader", "lost", "method", "name", "namespace", "no", "not", "object", "of",
+    "on", "or", "our", "over", "page", "port", "proxy", "record", "records", "refused", "remote", "request",
+    "requests", "retrying", "secret", "secrets", "server", "service", "session", "since", "site", "symbol",
+    "table", "target", "that", "the", "this", "timed", "to", "token", "tokens", "type", "under", "unknown",
+    "until", "url", "user", "users", "value", "via", "was", "website", "when", "while", "with", "yes",
+    "your",
 })
 # fmt: on
 # The last part of a name that is a domain of the public internet rather than a method, a class or a file.

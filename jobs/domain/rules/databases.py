@@ -191,6 +191,13 @@ RULES: tuple[Rule, ...] = (
         "our database is down, restarting or full",
     ),
     Rule(
+        "own-worker-library",
+        Sign.CLUES,
+        r"\Aexceptions:[^\n]*\b(?:connectionpool\.(?:error|timeout\w*)|celluloid\.)",
+        _INFRASTRUCTURE,
+        "a pool or a worker of ours hangs",
+    ),
+    Rule(
         "own-leader",
         Sign.CLUES,
         r"\b(?:not (?:the |a )?|no (?:\w+ )?|lost |find (?:the |a )?|elect\w* (?:a |the )?(?:new )?|"

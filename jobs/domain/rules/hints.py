@@ -148,7 +148,7 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:vips\w*|libvips|magick\w*|imagemagick|tiff\w*|libpng|png\w*|jpe?g\w*|webp\w*|gif\w*|heif\w*|svg\w*|"
         r"mupdf|poppler|ghostscript|pdf\w*|qpdf|docx?|xlsx?|pptx?|epub|rtf|odt|libxml\w*|ffprobe|ffmpeg|exif|mp[34]|"
         r"video|audio|image|picture|font)\b[^\n]{0,100}\b(?:error|corrupt\w*|invalid|unsupported|bad|failed|unable|"
-        r"cannot|can't|could not|warning|missing|unknown|not)\b",
+        r"exited with|cannot|can't|could not|warning|missing|unknown|not)\b",
         _LOGICAL,
         "a document or picture cannot be read",
     ),
@@ -156,6 +156,8 @@ RULES: tuple[Rule, ...] = (
         "hint-own-part",
         Sign.HINT,
         r"\b(?:worker|thread|daemon|container|pod|replica|cluster|shard|volume|mount|scheduler|"
+        r"(?:machine[- ]learning|inference|rendering|conversion|transcoding|embedding|ocr) (?:request|service|server|"
+        r"backend)|"
         r"subprocess|kernel|gpu|device|partition)s?\b[^\n]{0,80}\b(?:fail\w*|lost|gone|dead|died|stopp?ed|stuck|"
         r"stalled|"
         r"unhealthy|unresponsive|not (?:ready|running|responding|available)|unavailable|unable|cannot|can't|could not|"
@@ -168,7 +170,7 @@ RULES: tuple[Rule, ...] = (
         "hint-own-login",
         Sign.HINT,
         r"\b(?:log ?in|sign ?in) (?:has |was )?(?:failed|unsuccessful|rejected)\b|"
-        r"\b(?:fail\w*|unable|could ?n[o']t|cannot) (?:to )?(?:log|sign) ?in\b|"
+        r"\b(?:fail\w*|unable|could ?n[o']t|cannot) (?:to )?(?:(?:log|sign) ?in|authenticate)\b|"
         r"\bverify your (?:account|e-?mail|identity|phone)\b",
         _FATAL,
         "our login with another party is refused",

@@ -119,7 +119,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "input-source",
         Sign.PHRASE,
-        "invalid_image_url | error while downloading | failed to download image | could not download image"
+        "could not resolve to | invalid_image_url | error while downloading | failed to download image"
+        " | could not download image"
         " | repository not found | couldn't find remote ref | remote branch * not found | not a git repository"
         " | pathspec | chat not found | bot was kicked | bot was blocked | bot can't initiate | user is deactivated"
         " | not enough rights | no rights to send | object_not_found",

@@ -23,6 +23,14 @@ _NOT_OUR_SENDER = (
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "push-recipient-gone",
+        Sign.CLUES,
+        r"\b(?:registration|device|push)[ -]token\b[^\n]{0,40}\b(?:not[ -]registered|unregistered|invalid|expired)\b|"
+        r"\bnotregistered\b|\binvalidregistration\b",
+        _LOGICAL,
+        "the recipient's device is gone",
+    ),
+    Rule(
         "mail-greylisted",
         Sign.CLUES,
         r"\bgr[ae]y-? ?list(?:ed|ing)\b",

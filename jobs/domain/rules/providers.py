@@ -16,6 +16,22 @@ RULES: tuple[Rule, ...] = (
         "a quota that opens again by itself",
     ),
     Rule(
+        "provider-too-many-lately",
+        Sign.CLUES,
+        r"\btoo many [^\n]{0,200}\b(?:retry after|in the last \d|recently|pending|per (?:second|minute|hour|day))\b",
+        _TRANSIENT,
+        "the provider asks us to wait",
+    ),
+    Rule(
+        "provider-region-quota",
+        Sign.CLUES,
+        r"\b(?:quota|limit)\b[^\n]{0,80}\bexceeded\b[^\n]{0,10}\blimit: [\d.]{1,12} (?:in |globally|per )|"
+        r"\b(?:exceed\w*|quota|limit)\b[^\n]{0,60}(?:\bper |per)(?:account|project|region|organi[sz]ation|"
+        r"subscription)",
+        _FATAL,
+        "a limit of our account, which waiting does not raise",
+    ),
+    Rule(
         "provider-request-too-large",
         Sign.PHRASE,
         "request too large for | maximum context length | context length exceeded | context_length_exceeded"
@@ -79,6 +95,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "provider-access-to-ask-for",
         Sign.CLUES,
+        r"\b(?:project|account|key|app|application|ip|client|organi[sz]ation)\b[^\n]{0,40}\bnot (?:authori[sz]ed|"
+        r"allowed|"
+        r"permitted|entitled|enabled) to use\b|"
         r"\b(?:get|request|obtain|apply for|ask for|grant(?:ed)?(?: you)?) access\b[^\n]{0,80}\b(?:accounts?|"
         r"allow-? ?list|"
         r"wait-? ?list|sales|plan|billing)\b|\b(?:workspace|project|account|organi[sz]ation|tenant|team) (?:owner|"
