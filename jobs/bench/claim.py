@@ -10,7 +10,7 @@ import psycopg
 from jobs.bench.backlogs import Backlog, backlogs
 from jobs.bench.fill import fill, hold, make_rivals
 from jobs.bench.report import Cell, Section, percentile, ratio
-from jobs.bench.server import Lab
+from jobs.bench.server import BenchRefused, Lab
 from jobs.bench.ways import Detiq, Raw, Source, Way
 from jobs.domain.errors import JobsError
 
@@ -40,7 +40,12 @@ def run(lab: Lab, options: ClaimOptions, progress: Callable[[str], None] = lambd
         f"Claim of one job by one claimer, {options.rows:,} rows",
         target=f"p95 at most {MOST_RATIO:g} × raw's; an idle look at most {IDLE_TARGET_MS:g} ms",
     )
-    for backlog in backlogs(options.rows, options.finished):
+    known = backlogs(options.rows, options.finished)
+    unknown = set(options.only) - {backlog.name for backlog in known}
+    if unknown:
+        names = ", ".join(backlog.name for backlog in known)
+        raise BenchRefused(f"--backlog {sorted(unknown)[0]}: no such backlog. There are {names}.")
+    for backlog in known:
         if options.only and backlog.name not in options.only:
             continue
         progress(backlog.title)

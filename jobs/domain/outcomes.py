@@ -113,6 +113,7 @@ class ClaimRequest:
     after: str = ""
     relief: float | None = None  # in [0, 1): begin at this share of the priorities present, not at the highest
     strict: bool = False  # the order of the source: priority, then queuedAt, over all tenants
+    quiet: bool = False  # tell nobody: the worker will, within moments
 
 
 @dataclass

@@ -212,6 +212,7 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
             "after": request.after,
             "relief": request.relief,
             "strict": request.strict,
+            "quiet": request.quiet,
         },
         using,
     )
@@ -227,6 +228,11 @@ def turn(worker: str, ends: Sequence[Ended], request: ClaimRequest, using: Conne
         for job in answer.jobs:
             log.info("job.claimed", job=job.run.job_id, type=job.type, tenant=job.tenant_id, worker=worker)
     return answer
+
+
+def wake(worker: str, using: Connection) -> None:
+    """Tells other workers and consoles what quiet turns kept to themselves."""
+    run("wake", {"worker": worker}, using)
 
 
 def claim_job(job_id: str, worker: str, request: ClaimRequest, using: Connection | None = None) -> ClaimedJob | None:

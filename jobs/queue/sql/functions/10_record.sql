@@ -73,9 +73,14 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
 DECLARE
-    at_ timestamptz := clock_timestamp();
-    moved_ bigint;
-    wake bigint;
+    at_       timestamptz := clock_timestamp();
+    actor_    text := detiq_actor();
+    reason_   text := nullif(current_setting('detiq.reason', true), '');
+    reasons_  jsonb := nullif(current_setting('detiq.reasons', true), '');
+    signs_    jsonb := nullif(current_setting('detiq.signs', true), '');
+    quiet_    boolean := coalesce(current_setting('detiq.quiet', true), '') = 'on';
+    moved_    bigint;
+    wake_     bigint;
     cancelled text[];
 BEGIN
     WITH moved AS MATERIALIZED (
@@ -85,6 +90,8 @@ BEGIN
                coalesce(n."workerId", o."workerId") AS worker_id,
                coalesce(n."startedAt", o."startedAt") AS run_started_at,
                n."nextRetryAt", n."finishedAt", n."redriveCount", n.progress,
+               o.status IN ('RUNNING', 'CANCEL_REQUESTED') AS ran,
+               n.status IN ('RETRY_WAIT', 'FAILED') AS failed,
                -- How long it was in the state it leaves: running, or waiting to run.
                CASE WHEN o.status IN ('RUNNING', 'CANCEL_REQUESTED')
                     THEN extract(epoch FROM at_ - o."startedAt")
@@ -97,51 +104,51 @@ BEGIN
     ), history AS (
         INSERT INTO job_history (job_id, tenant_id, type, from_status, from_dlq, to_status, to_dlq, at, actor, reason,
                                  worker_id, run_started_at, inline, retry_count, failure_type, fingerprint, detail)
-        SELECT id, "tenantId", type, from_status, from_dlq, to_status, to_dlq, at_, detiq_actor(),
-               coalesce(detiq_reason(id),
-                        CASE WHEN from_status = 'CANCEL_REQUESTED' AND to_status = 'DONE'
-                             THEN 'finished before the cancel was seen' END),
+        SELECT id, "tenantId", type, from_status, from_dlq, to_status, to_dlq, at_, actor_,
+               CASE WHEN reasons_ ? id THEN reasons_ ->> id
+                    WHEN reason_ IS NOT NULL THEN reason_
+                    WHEN from_status = 'CANCEL_REQUESTED' AND to_status = 'DONE' THEN 'finished before the cancel was seen' END,
                worker_id, run_started_at, inline, "retryCount",
-               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN "failureType" END,
-               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN fingerprint END,
-               nullif(jsonb_strip_nulls(jsonb_build_object(
-                   'error', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN left(error, 8000) END,
-                   'sign', CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') AND "failureType" IS NOT NULL
-                                THEN nullif(current_setting('detiq.signs', true), '')::jsonb -> id END,
-                   'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt"::timestamptz END,
-                   'finishedAt', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED') THEN "finishedAt"::timestamptz END,
-                   'progress', CASE WHEN from_status IN ('RUNNING', 'CANCEL_REQUESTED')
-                                     AND to_status <> 'DONE' THEN progress END,
-                   'redrive', CASE WHEN from_dlq AND to_status = 'QUEUED' THEN "redriveCount" END
-               )), '{}')
+               CASE WHEN failed THEN "failureType" END,
+               CASE WHEN failed THEN fingerprint END,
+               CASE WHEN to_status = 'DONE' AND ran
+                    THEN CASE WHEN "finishedAt" IS NOT NULL THEN jsonb_build_object('finishedAt', "finishedAt"::timestamptz) END
+                    WHEN failed OR ran OR from_dlq
+                    THEN nullif(jsonb_strip_nulls(jsonb_build_object(
+                             'error', CASE WHEN failed THEN left(error, 8000) END,
+                             'sign', CASE WHEN failed AND "failureType" IS NOT NULL THEN signs_ -> id END,
+                             'nextRetryAt', CASE WHEN to_status = 'RETRY_WAIT' THEN "nextRetryAt"::timestamptz END,
+                             'finishedAt', CASE WHEN ran THEN "finishedAt"::timestamptz END,
+                             'progress', CASE WHEN ran THEN progress END,
+                             'redrive', CASE WHEN from_dlq AND to_status = 'QUEUED' THEN "redriveCount" END
+                         )), '{}')
+               END
           FROM moved
     ), tally AS (
         INSERT INTO tally_delta (minute, tenant_id, type, from_state, to_state, failure_type, bucket, n, seconds)
         SELECT date_trunc('minute', at_), "tenantId", type,
                detiq_state(from_status, from_dlq), detiq_state(to_status, to_dlq),
-               CASE WHEN to_status IN ('RETRY_WAIT', 'FAILED') THEN "failureType" END,
+               CASE WHEN failed THEN "failureType" END,
                coalesce(detiq_bucket(seconds), 0::smallint), count(*), coalesce(sum(seconds), 0)
           FROM moved
          GROUP BY 2, 3, 4, 5, 6, 7
     )
     SELECT count(*),
            -- A job to start, or room under a cap for one that waits.
-           count(*) FILTER (WHERE to_status = 'QUEUED'
-                               OR from_status IN ('RUNNING', 'CANCEL_REQUESTED')
-                                  AND to_status NOT IN ('RUNNING', 'CANCEL_REQUESTED')),
+           count(*) FILTER (WHERE to_status = 'QUEUED' OR ran AND to_status NOT IN ('RUNNING', 'CANCEL_REQUESTED')),
            (array_agg(id) FILTER (WHERE to_status = 'CANCEL_REQUESTED'
                                      OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100]
-      INTO moved_, wake, cancelled
+      INTO moved_, wake_, cancelled
       FROM moved;
 
-    IF wake > 0 THEN
+    IF wake_ > 0 AND NOT quiet_ THEN
         -- With its sender, so that a worker need not wake itself.
-        PERFORM pg_notify('detiq_jobs', left(coalesce(current_setting('detiq.actor', true), ''), 200));
+        PERFORM pg_notify('detiq_jobs', left(actor_, 200));
     END IF;
     IF cancelled IS NOT NULL THEN
         PERFORM pg_notify('detiq_cancel', id) FROM unnest(cancelled) AS c(id) WHERE octet_length(id) < 7000;
     END IF;
-    IF moved_ > 0 THEN
+    IF moved_ > 0 AND NOT quiet_ THEN
         PERFORM pg_notify('detiq_changed', '');
     END IF;
     RETURN NULL;

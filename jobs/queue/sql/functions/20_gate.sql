@@ -44,13 +44,22 @@ LANGUAGE sql STABLE AS $$
                       AND (project_id IS NULL OR project_id = p_project))
 $$;
 
+-- The cap that a row of tenant_setting or type_setting means at `p_now`, NULLs for no such row: NULL for unlimited.
+CREATE OR REPLACE FUNCTION detiq_cap(
+    p_cap integer, p_unlimited boolean, p_ends_at timestamptz, p_previous_cap integer, p_previous_unlimited boolean,
+    p_now timestamptz, p_default integer
+) RETURNS integer
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN p_ends_at <= p_now
+                THEN CASE WHEN p_previous_unlimited THEN NULL ELSE coalesce(p_previous_cap, p_default) END
+                WHEN p_unlimited THEN NULL
+                ELSE coalesce(p_cap, p_default) END
+$$;
+
 -- How many jobs of a tenant may run at once: NULL for unlimited.
 CREATE OR REPLACE FUNCTION detiq_tenant_cap(p_tenant text, p_default integer) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.ends_at <= clock_timestamp()
-                THEN CASE WHEN s.previous_unlimited THEN NULL ELSE coalesce(s.previous_cap, p_default) END
-                WHEN s.unlimited THEN NULL
-                ELSE coalesce(s.cap, p_default) END
+    SELECT detiq_cap(s.cap, s.unlimited, s.ends_at, s.previous_cap, s.previous_unlimited, clock_timestamp(), p_default)
       FROM (SELECT 1) AS one
       LEFT JOIN tenant_setting s ON s.tenant_id = p_tenant
 $$;
@@ -58,11 +67,8 @@ $$;
 -- How many jobs of a type may run at once, over all tenants: NULL for unlimited. `p_defaults` maps a type to its cap.
 CREATE OR REPLACE FUNCTION detiq_type_cap(p_type text, p_defaults jsonb) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN s.ends_at <= clock_timestamp()
-                THEN CASE WHEN s.previous_unlimited THEN NULL
-                          ELSE coalesce(s.previous_cap, (p_defaults ->> p_type)::integer) END
-                WHEN s.unlimited THEN NULL
-                ELSE coalesce(s.cap, (p_defaults ->> p_type)::integer) END
+    SELECT detiq_cap(s.cap, s.unlimited, s.ends_at, s.previous_cap, s.previous_unlimited, clock_timestamp(),
+                     (p_defaults ->> p_type)::integer)
       FROM (SELECT 1) AS one
       LEFT JOIN type_setting s ON s.type = p_type
 $$;

@@ -40,6 +40,69 @@ LANGUAGE sql STABLE AS $$
                           LIMIT 1) h
 $$;
 
+-- The tenants without room, as the keys of an object.
+CREATE OR REPLACE FUNCTION detiq_full(p_tenant_cap integer, p_custom boolean) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(jsonb_object_agg(f.tenant, 1), '{}')
+      FROM (SELECT c.tenant
+              FROM (SELECT r."tenantId" AS tenant, count(*) AS running
+                      FROM "PlatformJob" r
+                     WHERE NOT r.inline AND r.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                     GROUP BY 1) c
+             WHERE c.running >= CASE WHEN p_custom THEN coalesce(detiq_tenant_cap(c.tenant, p_tenant_cap), 2147483647)
+                                     ELSE p_tenant_cap END
+            UNION
+            SELECT s.tenant_id
+              FROM tenant_setting s
+             WHERE p_custom AND detiq_tenant_cap(s.tenant_id, p_tenant_cap) = 0) f
+$$;
+
+-- From level `p_level` on, the first on which a tenant that is not in `p_full` and not paused has something queued: by lanes
+-- in the order of levels, a look at an index each, one type after the other and none further than the best so far.
+CREATE OR REPLACE FUNCTION detiq_next_open_level(p_types text[], p_level bigint, p_full jsonb, p_paused boolean)
+RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    best_ bigint;
+    type_ text;
+BEGIN
+    FOREACH type_ IN ARRAY p_types LOOP
+        WITH RECURSIVE lane (level, tenant, open) AS (
+            SELECT p_level - 1, NULL::text, false
+            UNION ALL
+            SELECT h.level, h.tenant,
+                   NOT p_full ? h.tenant
+                   AND NOT (p_paused AND EXISTS (SELECT 1
+                                                   FROM queue_pause p
+                                                  WHERE p.lifted_at IS NULL
+                                                    AND (p.ends_at IS NULL OR p.ends_at > clock_timestamp())
+                                                    AND p.project_id IS NULL
+                                                    AND (p.type IS NULL OR p.type = type_)
+                                                    AND (p.tenant_id IS NULL OR p.tenant_id = h.tenant)))
+              FROM lane l
+             CROSS JOIN LATERAL (
+                   (SELECT (-j.priority)::bigint AS level, j."tenantId" AS tenant
+                      FROM "PlatformJob" j
+                     WHERE l.tenant IS NOT NULL
+                       AND j.type = type_ AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                       AND (-j.priority) = l.level AND j."tenantId" > l.tenant
+                     ORDER BY j."tenantId"
+                     LIMIT 1)
+                   UNION ALL
+                   (SELECT (-j.priority)::bigint, j."tenantId"
+                      FROM "PlatformJob" j
+                     WHERE j.type = type_ AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL AND (-j.priority) > l.level
+                     ORDER BY (-j.priority), j."tenantId"
+                     LIMIT 1)
+                   LIMIT 1) h
+             WHERE NOT l.open AND (best_ IS NULL OR h.level < best_)
+        )
+        SELECT coalesce(min(l.level) FILTER (WHERE l.open), best_) INTO best_ FROM lane l;
+    END LOOP;
+    RETURN best_;
+END
+$$;
+
 -- Claims up to `p_slots` jobs of `p_types` for a worker. A row without an id at the end says that another claimer held
 -- a tenant or a type just then, so that looking again soon may find more.
 CREATE OR REPLACE FUNCTION detiq_claim(
@@ -62,14 +125,15 @@ AS $$
 DECLARE
     now_      timestamptz;
     room_     integer := p_slots;
-    taken_    integer;
     missed_   boolean := false;
     due_      timestamptz;
+    all_      boolean;   -- is everything paused?
     paused_   boolean;   -- is anything paused?
     projects_ boolean;   -- is a project paused?
     custom_   boolean;   -- has any tenant a cap of its own?
     types_    text[];
     capped_   text[];    -- those of types_ that have a cap
+    first_    bigint;    -- the highest priority, negated
     level_    bigint;    -- the priority, negated
     start_    bigint;
     round_    boolean := false;
@@ -83,7 +147,9 @@ DECLARE
     seen_     integer;
     gained_   boolean;
     ended_    boolean;   -- has the ring been gone round?
+    closed_   boolean := false;  -- could nobody start anything on the last level?
     want_     integer;   -- tenants still to be found for this batch
+    ids_      text[];    -- the jobs picked
     more_tenants_      text[];
     more_lane_tenants_ text[];
     more_lane_types_   text[];
@@ -95,21 +161,27 @@ BEGIN
     END IF;
     now_ := clock_timestamp();
 
-    SELECT count(*) > 0, coalesce(bool_or(project_id IS NOT NULL), false) INTO paused_, projects_
-      FROM queue_pause
-     WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > now_);
-    IF detiq_all_paused() THEN
+    -- What is in force, and whether rows that were queued for later have become due.
+    SELECT count(*) > 0,
+           coalesce(bool_or(p.project_id IS NOT NULL), false),
+           coalesce(bool_or(coalesce(p.type, p.tenant_id, p.project_id) IS NULL), false)
+           OR EXISTS (SELECT 1 FROM "SystemConfig" WHERE key = 'queue.paused' AND lower(btrim(value)) = 'true'),
+           EXISTS (SELECT 1 FROM tenant_setting),
+           (SELECT j."nextRetryAt"
+              FROM "PlatformJob" j
+             WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NOT NULL
+             ORDER BY j."nextRetryAt"
+             LIMIT 1)
+      INTO paused_, projects_, all_, custom_, due_
+      FROM queue_pause p
+     WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_);
+    IF all_ THEN
         RETURN;
     END IF;
     PERFORM set_config('detiq.actor', p_worker, true), set_config('detiq.reason', '', true),
             set_config('detiq.reasons', '', true);
 
-    -- Rows that were queued for later and have become due join the streams.
-    SELECT "nextRetryAt" INTO due_
-      FROM "PlatformJob"
-     WHERE status = 'QUEUED' AND "nextRetryAt" IS NOT NULL
-     ORDER BY "nextRetryAt"
-     LIMIT 1;
+    -- Those that are due join the streams.
     IF due_ <= now_ THEN
         UPDATE "PlatformJob"
            SET "nextRetryAt" = NULL
@@ -122,13 +194,17 @@ BEGIN
     END IF;
 
     -- Types that have nothing queued, are paused for everybody or are at their cap are left out at once.
-    SELECT array_agg(t.type ORDER BY t.type), array_agg(t.type) FILTER (WHERE t.cap IS NOT NULL) INTO types_, capped_
-      FROM (SELECT u.type, detiq_type_cap(u.type, p_type_caps) AS cap
+    SELECT array_agg(t.type ORDER BY t.type), array_agg(t.type) FILTER (WHERE t.cap IS NOT NULL), min(t.level)
+      INTO types_, capped_, first_
+      FROM (SELECT u.type, h.level, detiq_cap(s.cap, s.unlimited, s.ends_at, s.previous_cap, s.previous_unlimited, now_,
+                                                (p_type_caps ->> u.type)::integer) AS cap
               FROM unnest(p_types) AS u (type)
-             WHERE (SELECT true FROM "PlatformJob" j
-                     WHERE j.type = u.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                     ORDER BY j.type, (-j.priority)
-                     LIMIT 1)) t
+             CROSS JOIN LATERAL (SELECT (-j.priority)::bigint AS level
+                                   FROM "PlatformJob" j
+                                  WHERE j.type = u.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                  ORDER BY j.type, (-j.priority)
+                                  LIMIT 1) h
+              LEFT JOIN type_setting s ON s.type = u.type) t
      WHERE NOT (paused_ AND EXISTS (SELECT 1
                                       FROM queue_pause p
                                      WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_)
@@ -137,7 +213,6 @@ BEGIN
     IF types_ IS NULL THEN
         RETURN;
     END IF;
-    custom_ := EXISTS (SELECT 1 FROM tenant_setting);
 
     -- Where among the priorities to begin: at the highest, or, for relief, at any of the first 64 that are present.
     IF p_relief IS NOT NULL THEN
@@ -150,19 +225,24 @@ BEGIN
           FROM step
          WHERE level IS NOT NULL;
     END IF;
-    level_ := coalesce(start_ - 1, -3000000000);
+    level_ := NULL;
 
     WHILE room_ > 0 LOOP
-        level_ := detiq_next_level(types_, level_);
+        level_ := CASE WHEN level_ IS NULL THEN coalesce(start_, first_) ELSE detiq_next_level(types_, level_) END;
+        IF closed_ AND level_ IS NOT NULL THEN
+            -- Nobody could start anything on the last one, and there may be thousands like it.
+            full_ := coalesce(full_, detiq_full(p_tenant_cap, custom_));
+            level_ := detiq_next_open_level(types_, level_, full_, paused_);
+        END IF;
         IF level_ IS NULL AND start_ IS NOT NULL AND NOT round_ THEN
             round_ := true;
-            level_ := -3000000000;
-            CONTINUE;
+            level_ := first_;
         END IF;
         EXIT WHEN level_ IS NULL OR (round_ AND level_ >= start_);
         low_ := p_after;
         high_ := NULL;
         gained_ := false;
+        closed_ := true;
         tenants_ := '{}';
         lane_tenants_ := '{}';
         lane_types_ := '{}';
@@ -223,18 +303,7 @@ BEGIN
 
             IF full_ IS NULL AND seen_ >= want_ + 24 AND coalesce(cardinality(more_tenants_), 0) < want_ THEN
                 -- Many lanes and few that are open: learn who is full, then look again from here.
-                SELECT coalesce(jsonb_object_agg(c.tenant, 1), '{}') INTO full_
-                  FROM (SELECT r."tenantId" AS tenant, count(*) AS running
-                          FROM "PlatformJob" r
-                         WHERE NOT r.inline AND r.status IN ('RUNNING', 'CANCEL_REQUESTED')
-                         GROUP BY 1) c
-                 WHERE c.running >= CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(c.tenant, p_tenant_cap), 2147483647)
-                                         ELSE p_tenant_cap END;
-                IF custom_ OR p_tenant_cap = 0 THEN
-                    full_ := full_ || coalesce((SELECT jsonb_object_agg(s.tenant_id, 1)
-                                                  FROM tenant_setting s
-                                                 WHERE detiq_tenant_cap(s.tenant_id, p_tenant_cap) = 0), '{}');
-                END IF;
+                full_ := detiq_full(p_tenant_cap, custom_);
                 CONTINUE;
             END IF;
             tenants_ := tenants_ || more_tenants_;
@@ -248,6 +317,7 @@ BEGIN
                 CONTINUE;
             END IF;
             ended_ := cardinality(tenants_) < room_;
+            closed_ := closed_ AND cardinality(tenants_) = 0;
 
             IF cardinality(tenants_) > 0 THEN
                 -- One claimer a tenant and a capped type at a time; whoever comes second goes on to the next.
@@ -266,157 +336,160 @@ BEGIN
                 held_ := NULL;
             END IF;
 
-            IF held_ IS NOT NULL THEN
-                -- With the locks held, count again, pick, and make them run. Rows that somebody else has locked are
-                -- passed over. Round by round: each tenant's first, then each tenant's second.
-                -- Two statements that differ in how rows are picked: starting a statement costs by its size.
-                IF NOT projects_ THEN
-                    RETURN QUERY
-                    WITH tenant AS MATERIALIZED (
-                        SELECT h.tenant, h.place,
-                               least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
-                                                 ELSE p_tenant_cap END
-                                            - (SELECT count(*)
-                                                 FROM "PlatformJob" r
-                                                WHERE r."tenantId" = h.tenant AND NOT r.inline
-                                                  AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
-                          FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
-                    ), type AS MATERIALIZED (
-                        SELECT t.type,
-                               CASE WHEN t.type = ANY (capped_)
-                                    THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
-                                    ELSE room_ END AS room
-                          FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
-                         WHERE t.type <> ALL (coalesce(busy_, '{}'))
-                    ), share AS (
-                        SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
-                    ), picked AS MATERIALIZED (
-                        SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
-                          FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
-                          JOIN tenant n ON n.tenant = l.tenant
-                          JOIN type t ON t.type = l.type
-                         CROSS JOIN share s
-                         CROSS JOIN LATERAL (
-                               SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
-                                 FROM "PlatformJob" j
-                                WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                  AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                                ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
-                                LIMIT greatest(0, least(n.room, t.room, s.share))
-                                  FOR UPDATE SKIP LOCKED) r
-                    ), ordered AS (
-                        SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
-                    ), numbered AS (
-                        SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
-                          FROM ordered o
-                         WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
-                    ), chosen AS MATERIALIZED (
-                        SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
-                    )
-                    UPDATE "PlatformJob" j
-                       SET status = 'RUNNING',
-                           "startedAt" = clock_timestamp(),
-                           "heartbeatAt" = clock_timestamp(),
-                           "workerId" = p_worker,
-                           inline = false,
-                           "finishedAt" = NULL,
-                           "nextRetryAt" = NULL,
-                           "currentStep" = NULL,
-                           progress = 0
-                     WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
-                    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
-                              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
-                    GET DIAGNOSTICS taken_ = ROW_COUNT;
-                ELSE
-                    -- A project is paused: its tenant's other projects one by one, never the paused one's rows.
-                    RETURN QUERY
-                    WITH tenant AS MATERIALIZED (
-                        SELECT h.tenant, h.place,
-                               least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
-                                                 ELSE p_tenant_cap END
-                                            - (SELECT count(*)
-                                                 FROM "PlatformJob" r
-                                                WHERE r."tenantId" = h.tenant AND NOT r.inline
-                                                  AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
-                          FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
-                    ), type AS MATERIALIZED (
-                        SELECT t.type,
-                               CASE WHEN t.type = ANY (capped_)
-                                    THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
-                                    ELSE room_ END AS room
-                          FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
-                         WHERE t.type <> ALL (coalesce(busy_, '{}'))
-                    ), share AS (
-                        SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
-                    ), picked AS MATERIALIZED (
-                        SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
-                          FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
-                          JOIN tenant n ON n.tenant = l.tenant
-                          JOIN type t ON t.type = l.type
-                         CROSS JOIN share s
-                         CROSS JOIN LATERAL (
-                               WITH RECURSIVE project (id, n) AS (
-                                   (SELECT coalesce(j."projectId", ''), 1
-                                      FROM "PlatformJob" j
-                                     WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                       AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                                     ORDER BY coalesce(j."projectId", '')
-                                     LIMIT 1)
-                                   UNION ALL
-                                   SELECT k.id, p.n + 1
-                                     FROM project p
-                                    CROSS JOIN LATERAL (SELECT coalesce(j."projectId", '') AS id
-                                                          FROM "PlatformJob" j
-                                                         WHERE j.type = l.type AND j.status = 'QUEUED'
-                                                           AND j."nextRetryAt" IS NULL AND (-j.priority) = level_
-                                                           AND j."tenantId" = l.tenant
-                                                           AND coalesce(j."projectId", '') > p.id
-                                                         ORDER BY coalesce(j."projectId", '')
-                                                         LIMIT 1) k
-                               )
-                               SELECT p.id
+            ids_ := NULL;
+            IF held_ IS NOT NULL AND NOT projects_ AND capped_ IS NULL AND cardinality(types_) = 1
+               AND cardinality(held_) >= room_ THEN
+                -- With the locks held, count again and pick. One job each of one type without a cap: most turns are this.
+                SELECT array_agg(r.id) INTO ids_
+                  FROM unnest(held_) AS h (tenant)
+                 CROSS JOIN LATERAL (
+                       SELECT j.id
+                         FROM "PlatformJob" j
+                        WHERE j.type = types_[1] AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                          AND (-j.priority) = level_ AND j."tenantId" = h.tenant
+                          AND (SELECT count(*)
+                                 FROM "PlatformJob" r
+                                WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                  AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))
+                              < CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                     ELSE p_tenant_cap END
+                        ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                        LIMIT 1
+                          FOR UPDATE SKIP LOCKED) r;
+            ELSIF held_ IS NOT NULL AND NOT projects_ THEN
+                -- Rows that somebody else has locked are passed over. Round by round: each tenant's first, then each
+                -- tenant's second.
+                WITH tenant AS MATERIALIZED (
+                    SELECT h.tenant, h.place,
+                           least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                             ELSE p_tenant_cap END
+                                        - (SELECT count(*)
+                                             FROM "PlatformJob" r
+                                            WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                              AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
+                      FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
+                ), type AS MATERIALIZED (
+                    SELECT t.type,
+                           CASE WHEN t.type = ANY (capped_)
+                                THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
+                                ELSE room_ END AS room
+                      FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
+                     WHERE t.type <> ALL (coalesce(busy_, '{}'))
+                ), share AS (
+                    SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
+                ), picked AS MATERIALIZED (
+                    SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
+                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                      JOIN tenant n ON n.tenant = l.tenant
+                      JOIN type t ON t.type = l.type
+                     CROSS JOIN share s
+                     CROSS JOIN LATERAL (
+                           SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
+                             FROM "PlatformJob" j
+                            WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                              AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                            ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                            LIMIT greatest(0, least(n.room, t.room, s.share))
+                              FOR UPDATE SKIP LOCKED) r
+                ), ordered AS (
+                    SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
+                ), numbered AS (
+                    SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
+                      FROM ordered o
+                     WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
+                )
+                SELECT array_agg(c.id) INTO ids_
+                  FROM (SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_) c;
+            ELSIF held_ IS NOT NULL THEN
+                -- A project is paused: its tenant's other projects one by one, never the paused one's rows.
+                WITH tenant AS MATERIALIZED (
+                    SELECT h.tenant, h.place,
+                           least(room_, CASE WHEN custom_ THEN coalesce(detiq_tenant_cap(h.tenant, p_tenant_cap), 2147483647)
+                                             ELSE p_tenant_cap END
+                                        - (SELECT count(*)
+                                             FROM "PlatformJob" r
+                                            WHERE r."tenantId" = h.tenant AND NOT r.inline
+                                              AND r.status IN ('RUNNING', 'CANCEL_REQUESTED'))) AS room
+                      FROM unnest(held_) WITH ORDINALITY AS h (tenant, place)
+                ), type AS MATERIALIZED (
+                    SELECT t.type,
+                           CASE WHEN t.type = ANY (capped_)
+                                THEN least(room_, detiq_type_cap(t.type, p_type_caps) - detiq_type_running(t.type))
+                                ELSE room_ END AS room
+                      FROM (SELECT DISTINCT l.type FROM unnest(lane_types_) AS l (type)) t
+                     WHERE t.type <> ALL (coalesce(busy_, '{}'))
+                ), share AS (
+                    SELECT ceil(room_::numeric / cardinality(held_))::bigint AS share
+                ), picked AS MATERIALIZED (
+                    SELECT n.tenant, n.place, t.type, n.room AS tenant_room, t.room AS type_room, r.id, r.since
+                      FROM unnest(lane_tenants_, lane_types_) AS l (tenant, type)
+                      JOIN tenant n ON n.tenant = l.tenant
+                      JOIN type t ON t.type = l.type
+                     CROSS JOIN share s
+                     CROSS JOIN LATERAL (
+                           WITH RECURSIVE project (id, n) AS (
+                               (SELECT coalesce(j."projectId", ''), 1
+                                  FROM "PlatformJob" j
+                                 WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                   AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                                 ORDER BY coalesce(j."projectId", '')
+                                 LIMIT 1)
+                               UNION ALL
+                               SELECT k.id, p.n + 1
                                  FROM project p
-                                WHERE NOT EXISTS (SELECT 1
-                                                    FROM queue_pause q
-                                                   WHERE q.lifted_at IS NULL AND (q.ends_at IS NULL OR q.ends_at > now_)
-                                                     AND q.project_id = nullif(p.id, '')
-                                                     AND (q.type IS NULL OR q.type = l.type)
-                                                     AND (q.tenant_id IS NULL OR q.tenant_id = l.tenant))) f
-                         CROSS JOIN LATERAL (
-                               SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
-                                 FROM "PlatformJob" j
-                                WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                                  AND (-j.priority) = level_ AND j."tenantId" = l.tenant
-                                  AND coalesce(j."projectId", '') = f.id
-                                ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
-                                LIMIT greatest(0, least(n.room, t.room, s.share))
-                                  FOR UPDATE SKIP LOCKED) r
-                    ), ordered AS (
-                        SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
-                    ), numbered AS (
-                        SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
-                          FROM ordered o
-                         WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
-                    ), chosen AS MATERIALIZED (
-                        SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_
-                    )
-                    UPDATE "PlatformJob" j
-                       SET status = 'RUNNING',
-                           "startedAt" = clock_timestamp(),
-                           "heartbeatAt" = clock_timestamp(),
-                           "workerId" = p_worker,
-                           inline = false,
-                           "finishedAt" = NULL,
-                           "nextRetryAt" = NULL,
-                           "currentStep" = NULL,
-                           progress = 0
-                     WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c)) AND j.status = 'QUEUED'
-                    RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
-                              j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
-                    GET DIAGNOSTICS taken_ = ROW_COUNT;
-                END IF;
-                room_ := room_ - taken_;
-                gained_ := gained_ OR taken_ > 0;
+                                CROSS JOIN LATERAL (SELECT coalesce(j."projectId", '') AS id
+                                                      FROM "PlatformJob" j
+                                                     WHERE j.type = l.type AND j.status = 'QUEUED'
+                                                       AND j."nextRetryAt" IS NULL AND (-j.priority) = level_
+                                                       AND j."tenantId" = l.tenant
+                                                       AND coalesce(j."projectId", '') > p.id
+                                                     ORDER BY coalesce(j."projectId", '')
+                                                     LIMIT 1) k
+                           )
+                           SELECT p.id
+                             FROM project p
+                            WHERE NOT EXISTS (SELECT 1
+                                                FROM queue_pause q
+                                               WHERE q.lifted_at IS NULL AND (q.ends_at IS NULL OR q.ends_at > now_)
+                                                 AND q.project_id = nullif(p.id, '')
+                                                 AND (q.type IS NULL OR q.type = l.type)
+                                                 AND (q.tenant_id IS NULL OR q.tenant_id = l.tenant))) f
+                     CROSS JOIN LATERAL (
+                           SELECT j.id, coalesce(j."requeuedAt", j."queuedAt") AS since
+                             FROM "PlatformJob" j
+                            WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                              AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                              AND coalesce(j."projectId", '') = f.id
+                            ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
+                            LIMIT greatest(0, least(n.room, t.room, s.share))
+                              FOR UPDATE SKIP LOCKED) r
+                ), ordered AS (
+                    SELECT p.*, row_number() OVER (PARTITION BY p.tenant ORDER BY p.since, p.id) AS turn FROM picked p
+                ), numbered AS (
+                    SELECT o.*, row_number() OVER (PARTITION BY o.type ORDER BY o.turn, o.place) AS of_type
+                      FROM ordered o
+                     WHERE o.turn <= least(o.tenant_room, (SELECT s.share FROM share s))
+                )
+                SELECT array_agg(c.id) INTO ids_
+                  FROM (SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_) c;
+            END IF;
+            IF ids_ IS NOT NULL THEN
+                RETURN QUERY
+                UPDATE "PlatformJob" j
+                   SET status = 'RUNNING',
+                       "startedAt" = clock_timestamp(),
+                       "heartbeatAt" = clock_timestamp(),
+                       "workerId" = p_worker,
+                       inline = false,
+                       "finishedAt" = NULL,
+                       "nextRetryAt" = NULL,
+                       "currentStep" = NULL,
+                       progress = 0
+                 WHERE j.id = ANY (ids_) AND j.status = 'QUEUED'
+                RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
+                          j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
+                room_ := room_ - cardinality(ids_);
+                gained_ := true;
             END IF;
 
             -- On in the ring, or round again as long as a round gave something, before a lower priority gets anything.

@@ -17,11 +17,40 @@ SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM detiq_says(
-        p_actor, NULL,
-        (SELECT jsonb_object_agg(e ->> 'id', e ->> 'reason') FROM jsonb_array_elements(p_ends) e WHERE e ->> 'reason' <> '')
-    );
-    -- What each failure was judged by, for the history.
+    PERFORM set_config('detiq.actor', p_actor, true), set_config('detiq.reason', '', true), set_config('detiq.reasons', '', true);
+    IF jsonb_path_exists(p_ends, '$[*] ? (@.reason != "")') THEN
+        PERFORM set_config('detiq.reasons', (SELECT jsonb_object_agg(e ->> 'id', e ->> 'reason')::text FROM jsonb_array_elements(p_ends) e WHERE e ->> 'reason' <> ''), true);
+    END IF;
+    IF NOT jsonb_path_exists(p_ends, '$[*] ? (@.kind != "done" || exists(@.beat))') THEN
+    RETURN QUERY
+    WITH ended AS MATERIALIZED (
+        SELECT e ->> 'id' AS id, e ->> 'worker' AS worker, (e ->> 'started')::timestamptz AS started, e -> 'result' AS result
+          FROM jsonb_array_elements(p_ends) e
+    ), target AS MATERIALIZED (
+        SELECT j.id, j.status::text AS status, j."workerId" AS holder, e.result,
+               j.status IN ('RUNNING', 'CANCEL_REQUESTED')
+               AND j."workerId" IS NOT DISTINCT FROM e.worker
+               AND j."startedAt" IS NOT DISTINCT FROM e.started AS ours
+          FROM ended e
+          JOIN "PlatformJob" j ON j.id = e.id
+         ORDER BY j.id
+           FOR UPDATE OF j
+    ), moved AS (
+        UPDATE "PlatformJob" j
+           SET status = 'DONE', "finishedAt" = clock_timestamp(), "heartbeatAt" = NULL, "workerId" = NULL, progress = 100,
+               result = t.result, error = NULL, "failureType" = NULL, fingerprint = NULL, "lostCount" = 0, "nextRetryAt" = NULL
+          FROM target t
+         WHERE t.ours AND j.id = t.id
+        RETURNING j.id
+    )
+    SELECT e.id, coalesce(t.ours, false),
+           CASE WHEN t.id IS NULL THEN NULL WHEN t.ours OR t.status NOT IN ('RUNNING', 'CANCEL_REQUESTED') THEN t.status
+                ELSE t.status || ' (the run of ' || coalesce(t.holder, 'another') || ')' END,
+           CASE WHEN t.ours THEN 'DONE' END
+      FROM ended e
+      LEFT JOIN target t ON t.id = e.id;
+    RETURN;
+    END IF;
     PERFORM set_config('detiq.signs', coalesce(
         (SELECT jsonb_object_agg(e ->> 'id', e -> 'sign') FROM jsonb_array_elements(p_ends) e WHERE e ? 'sign')::text, ''
     ), true);
@@ -105,12 +134,14 @@ $$;
 DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text);
 DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision);
 DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision, boolean);
+DROP FUNCTION IF EXISTS detiq_turn(text, jsonb, integer, text[], integer, jsonb, text, double precision, boolean, boolean);
 
--- One turn of a worker: what ended and what may start now, in one statement and one commit.
+-- One turn of a worker: what ended and what may start now, in one statement and one commit. `p_quiet`: nobody is told; the
+-- worker tells them within moments (`detiq_wake`), since commits that notify wait for each other.
 CREATE OR REPLACE FUNCTION detiq_turn(
     p_worker text, p_ends jsonb,
     p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_after text,
-    p_relief double precision, p_strict boolean
+    p_relief double precision, p_strict boolean, p_quiet boolean
 )
 RETURNS TABLE (ended boolean, job_id text, changed boolean, found text, now_is text,
                tenant_id text, project_id text, job_type text, job_name text, config text,
@@ -121,6 +152,9 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    IF p_quiet THEN
+        PERFORM set_config('detiq.quiet', 'on', true);
+    END IF;
     IF jsonb_array_length(p_ends) > 0 THEN
         RETURN QUERY
         SELECT true, f.job_id, f.changed, f.found, f.now_is, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
@@ -139,4 +173,10 @@ BEGIN
           FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after, p_relief) c;
     END IF;
 END
+$$;
+
+-- Tells other workers that there may be room or work, and consoles that something changed.
+CREATE OR REPLACE FUNCTION detiq_wake(p_actor text) RETURNS void
+LANGUAGE sql AS $$
+    SELECT pg_notify('detiq_jobs', left(p_actor, 200)), pg_notify('detiq_changed', '')
 $$;
