@@ -9,7 +9,7 @@ _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRAST
 _TROUBLE = (
     "econnrefused|connection refused|actively refused|econnreset|connection "
     "reset|reset by peer|etimedout|timed? ?out|timeout|enotfound|eai_again|"
-    "execution expired|no connection|\\beof\\W{0,3}$|"
+    "execution expired|\\beof\\W{0,3}$|"
     "(?:fail\\w*|unable|cannot|could not|can't)(?: to)? (?:obtain|get|acquire|open|establish|create|make)[^\n]{0,40} "
     "connection|"
     "name or service not known|name resolution|(?:failed to|cannot|not|not be|could not|couldn't) resolved?|"
@@ -79,7 +79,8 @@ EARLY: tuple[Rule, ...] = (
     Rule(
         "own-service-fails",
         Sign.CLUES,
-        r"\A(?=[\s\S]*?(?:<own>|\b(?:consul|etcd|vault|zookeeper|nomad|clickhouse|solr|leases?)\b))"
+        r"\A(?!exceptions:[^\n]*\bhandlers\.web\.)"  # what a crawl asks for is a target, wherever it is
+        r"(?=[\s\S]*?(?:<own>|\b(?:consul|etcd|vault|zookeeper|nomad|clickhouse|solr|leases?)\b))"
         r"(?![\s\S]*?(?:<public>|slow ?down|too many requests|rate.?limit))"
         r"(?=[\s\S]*?(?:status:50[0234]\b|\b50[0234] (?:internal|bad|service|gateway|server)|bad gateway|"
         r"gateway time-?out|service unavailable|internal server error|server error))",
