@@ -87,7 +87,8 @@ RULES: tuple[Rule, ...] = (
         Sign.CLUES,
         r"\A(?![\s\S]*?(?:\brate\b|rate.?limit|throttl|per (?:second|minute|hour|day)|\btokens?\b|retry|try again|"
         r"exceeded quota: ))[\s\S]*?(?:\b(?:limit|quota|maximum)\b[^\n]{0,60}\b(?:(?:this|your|the) (?:account|"
-        r"subscription|organi[sz]ation|plan|workspace|project))\b|\b(?:limit|maximum) of \d{1,6} \w+\b|\bconsumed your \w+ quota\b|"
+        r"subscription|organi[sz]ation|plan|workspace|project))\b|\b(?:limit|maximum) of \d{1,6} \w+\b|"
+        r"\bconsumed your \w+ quota\b|"
         r"\byour (?:account|subscription|plan|workspace|organi[sz]ation)\b[^\n]{0,40}\b(?:limit|quota|maximum)\b)",
         _FATAL,
         "a limit of our account, which waiting does not raise",
