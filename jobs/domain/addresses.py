@@ -72,14 +72,19 @@ _NAMED_HOST = re.compile(
     r"econnrefused|econnreset|etimedout|host=\W|host)(\s{0,2}[\"'`(]{0,2})([a-z0-9_](?:[a-z0-9_-]{"
     r"0,62}))(:\d{1,5})?(?=[\s\"'`,;:)(]|$)(?!\.)"
 )
-_PORT = re.compile(r"(?:\bport[\s=:\"'`]{1,3}|(?<=[`'\"a-z\])]):[`'\"]?)(\d{4,5})\b")
+_PORT = re.compile(r"(?:\bport[\s=:\"'`]{1,3}|(?<=[`'\"a-z\])]):[`'\"]?|\b[a-z_][a-z0-9_-]{0,62}:)(\d{4,5})\b")
 # Words that may follow "connect to" without being a host's name.
 # fmt: off
 _NO_HOSTS = frozenset({
-    "a", "address", "an", "and", "api", "at", "browser", "by", "closed", "database", "display", "error",
-    "failed", "for", "host", "in", "is", "it", "lost", "name", "not", "of", "on", "page", "port", "proxy",
-    "refused", "remote", "server", "service", "site", "target", "that", "the", "this", "timed", "unknown",
-    "url", "via", "was", "website", "with",
+    "a", "address", "after", "all", "an", "and", "any", "api", "as", "at", "be", "because", "been",
+    "before", "browser", "but", "by", "class", "closed", "column", "database", "display", "during",
+    "element", "error", "failed", "for", "from", "function", "had", "has", "host", "in", "index", "into",
+    "is", "it", "key", "keys", "leader", "lost", "method", "name", "namespace", "no", "not", "object", "of",
+    "on", "or", "our", "over", "page", "port", "proxy", "record", "records", "refused", "remote", "request",
+    "requests", "retrying", "secret", "secrets", "server", "service", "session", "since", "site", "symbol",
+    "table", "target", "that", "the", "this", "timed", "to", "token", "tokens", "type", "under", "unknown",
+    "until", "url", "user", "users", "value", "via", "was", "website", "when", "while", "with", "yes",
+    "your",
 })
 # fmt: on
 # The last part of a name that is a domain of the public internet rather than a method, a class or a file.

@@ -16,9 +16,11 @@ from jobs.domain.rules import BUILT_IN, Rule, Sign
 from jobs.domain.rules.base import alternatives, compiled, contains_phrase, matches_name, matches_status, phrases
 from jobs.domain.rules.exceptions import GENERIC
 from jobs.domain.signs import FailureSign, sign_of
-from jobs.domain.statuses import find_status
+from jobs.domain.statuses import find_status, is_mail_reply
 
 __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of"]
+
+_HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
 
 _ERROR_NAME = re.compile(
     r"^\W{0,4}(?:(?:uncaught|unhandled|caused by:?|exception has occurred:|in promise\)?)\s{1,3}){0,2}"
@@ -29,7 +31,8 @@ _ERROR_NAME = re.compile(
 _INNER_ERROR_NAME = re.compile(r"\b((?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{0,60}(?:Error|Exception))(?=[:(])")
 _CODE = re.compile(
     r"\b(?:E[A-Z]{2,}[A-Z0-9]{0,10}|UND_ERR_[A-Z_]{1,40}|ERR_[A-Z0-9_]{2,60}|[A-Z]{3,20}(?:_[A-Z0-9]{1,30}){1,8})\b"
-    r"|\b(?:SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
+    r"|(?<=\d )(?:INTERNAL|UNAVAILABLE|ABORTED|UNAUTHENTICATED|UNIMPLEMENTED|CANCELLED)(?=:)"
+    r"|\b(?:StatusCode\.|SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
     r"Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
 )
 
@@ -74,14 +77,15 @@ class Evidence:
 
 def read(sign: FailureSign) -> Evidence:
     """Prepare a sign for the rules: see `FailureSign` for what it may hold."""
-    message = message_text(sign.message)
-    head = message[:4_000]
+    message = _ends(message_text(sign.message))
+    head = message[:_HEAD_CHARS]
     named = (match[1] for pattern in (_ERROR_NAME, _INNER_ERROR_NAME) for match in pattern.finditer(head))
     names = (*sign.exceptions, *named)
     exceptions = tuple(dict.fromkeys(_dotted(name) for name in names[:60]))
     simple = (name.rpartition(".")[2] for name in exceptions)  # some libraries name their classes by the code
     codes = frozenset(code[:80].lower() for code in (*sign.codes[:20], *_codes(message), *simple))
-    status = next((status for status in sign.statuses if 400 <= status <= 599), None)
+    status = next((status for status in sign.statuses if 400 <= status <= 599 and not is_mail_reply(status)), None)
+    status = status if status is not None else find_status(_status_text(message))
     said = what_is_said(message)
     header = f"exceptions:{' '.join(exceptions)} status:{status} codes:{' '.join(sorted(codes))[:500]}\n"
     first = exceptions[0].rpartition(".")[2] if exceptions else ""
@@ -91,7 +95,7 @@ def read(sign: FailureSign) -> Evidence:
         clues=header + said,
         exceptions=exceptions,
         codes=codes,
-        status=status if status is not None else find_status(_status_text(message)),
+        status=status,
     )
 
 
@@ -109,7 +113,7 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
             return any(contains_phrase(evidence.said, phrase) for phrase in phrases(rule.pattern))
         case Sign.PATTERN:
             return compiled(rule.pattern).search(evidence.whole) is not None
-        case Sign.CLUES:
+        case Sign.CLUES | Sign.HINT:
             return compiled(rule.pattern).search(evidence.clues) is not None
         case Sign.CODE:
             return any(_code_matches(pattern, evidence.codes) for pattern in alternatives(rule.pattern))
@@ -129,6 +133,7 @@ _SURENESS = {
     Sign.CODE: 1,
     Sign.EXCEPTION: 2,
     Sign.STATUS: 3,
+    Sign.HINT: 5,
     Sign.WORD: 5,
 }
 
@@ -137,6 +142,13 @@ _SURENESS = {
 def by_sureness(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """The rules in the order in which they are asked; their own order is kept within a kind of sign."""
     return tuple(sorted(rules, key=lambda rule: 4 if rule.id in _GENERIC else _SURENESS[rule.sign]))
+
+
+def _ends(message: str) -> str:
+    """The start and the end of a long message: what it holds between is data, and every rule would read it."""
+    if len(message) <= _HEAD_CHARS + _TAIL_CHARS:
+        return message
+    return f"{message[:_HEAD_CHARS]}\n{message[-_TAIL_CHARS:]}"
 
 
 def _dotted(name: str) -> str:

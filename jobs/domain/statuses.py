@@ -26,7 +26,7 @@ _UNITS = (
 _NOT_A_COUNT = rf"(?!\d)(?!\.\d)(?!\s?{_UNITS}\b)(?!\s?%)"
 _AFTER = (
     r"(?=\s*(?:$|[.,;:)!'\"\-{}\[\]<>|]|from|for|on|while|when|with|"
-    r"after|at|to|reason|response|error|status|in|and|\())"
+    r"after|at|to|reason|response|error|status|in|and|\(|[a-z]{2,20}ing\b))"
 )
 
 _PATTERNS = [
@@ -81,12 +81,17 @@ _PATTERNS = [
 ]
 
 
+def is_mail_reply(number: int) -> bool:
+    """Whether a number is a reply of mail or file servers (`550 No such user`), which HTTP has no use for."""
+    return 550 <= number <= 559 or number in (450, 452, 453, 454)
+
+
 def find_status(text: str) -> int | None:
     """The first HTTP error status (400–599) that the text names, or None. The text should be bounded."""
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
             status = int(match["status"])
-            if status >= 400:
+            if status >= 400 and not is_mail_reply(status):
                 return status
     return None
 

@@ -144,8 +144,68 @@ def test_rules_are_complete_data() -> None:
     assert len({rule.id for rule in BUILT_IN}) == len(BUILT_IN)
     assert all(rule.id and rule.pattern and rule.why for rule in BUILT_IN)
     for rule in BUILT_IN:
-        if rule.sign in (Sign.PATTERN, Sign.CLUES):
+        if rule.sign in (Sign.PATTERN, Sign.CLUES, Sign.HINT):
             compiled(rule.pattern)
+
+
+@pytest.mark.parametrize(
+    ("message", "failure_type"),
+    [
+        ("450 4.2.0 <a@b.example>: Recipient address rejected: Greylisted", TRANSIENT),
+        ("550 5.1.1 <a@b.example>: Recipient address rejected: User unknown", LOGICAL),
+        ("554 5.7.1 <a@b.example>: Relay access denied", FATAL),
+        ("550 Failed to open file: no such file", LOGICAL),
+        ("530 Login incorrect, user cannot log in", FATAL),
+    ],
+)
+def test_replies_of_mail_and_file_servers_are_no_statuses(message: str, failure_type: FailureType) -> None:
+    assert type_of(message) == failure_type
+    assert type_of(message, status=int(message[:3])) == failure_type
+
+
+def test_a_declined_card_is_not_our_bill() -> None:
+    assert type_of("Your card was declined.", status=402) == LOGICAL
+    assert type_of("Payment Required", status=402) == FATAL
+
+
+@pytest.mark.parametrize(
+    ("message", "failure_type"),
+    [
+        ("http://renderer:3000/pdf answered 502 Bad Gateway", INFRASTRUCTURE),
+        ("https://shop.example/pdf answered 502 Bad Gateway", TRANSIENT),
+        ("getaddrinfo ENOTFOUND undefined", FATAL),
+        ("getaddrinfo ENOTFOUND shop.example", TRANSIENT),
+        ("timed out waiting for volumes to attach or mount", INFRASTRUCTURE),
+        ("timed out waiting for the page", TRANSIENT),
+        ("Received HTTP code 407 from proxy after CONNECT", FATAL),
+    ],
+)
+def test_the_same_trouble_is_ours_or_a_targets(message: str, failure_type: FailureType) -> None:
+    assert type_of(message) == failure_type
+
+
+def test_how_an_unknown_message_leans_is_weaker_than_its_status() -> None:
+    assert type_of("the replica failed oddly") == INFRASTRUCTURE
+    assert type_of("the replica failed oddly", status=404) == LOGICAL
+
+
+def test_only_the_ends_of_a_long_message_are_read() -> None:
+    assert type_of("insufficient_quota " + "data 1 " * 7_000) == FATAL
+    assert type_of("data 1 " * 7_000 + " insufficient_quota") == FATAL
+    assert type_of("data 1 " * 3_500 + "\n insufficient_quota \n" + "data 1 " * 3_500) == TRANSIENT
+
+
+@pytest.mark.parametrize(
+    "piece", ["no not cannot ", "could not find ", "550 ", "invalid_", "http://a ", "card was ", "image "]
+)
+def test_a_message_of_50_kilobytes_is_read_at_once(piece: str) -> None:
+    sign = FailureSign(piece * (50_000 // len(piece)))
+    took = []
+    for _ in range(5):
+        started = time.process_time()
+        classify(sign)
+        took.append(time.process_time() - started)
+    assert min(took) < 0.1  # usually 0.02 to 0.04; the machine may be busy
 
 
 def test_words_of_a_page_or_a_path_decide_nothing() -> None:

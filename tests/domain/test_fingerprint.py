@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.domain.fingerprint import fingerprint, normalise
-from tests.domain.labelled import DATA
+from tests.domain.labelled import DATA, labelled_errors
 
 GROUPED = [json.loads(line) for line in (DATA / "fingerprints.jsonl").read_text().splitlines()]
 
@@ -33,6 +33,14 @@ def test_pairs_are_joined_and_kept_apart_rightly() -> None:
     right, merged, split = outcomes[True, True], outcomes[False, True], outcomes[True, False]
     assert right / (right + merged) >= 0.98
     assert right / (right + split) >= 0.95
+
+
+def test_what_has_different_types_is_hardly_ever_one_cause() -> None:
+    errors = labelled_errors()
+    labels: dict[str, set[str]] = {}
+    for error in errors:
+        labels.setdefault(fingerprint("CRAWL", error["exc"] or "", error["msg"]), set()).add(error["label"])
+    assert sum(len(types) > 1 for types in labels.values()) <= len(errors) * 0.002
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,26 @@ from jobs.domain.rules.base import Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
+#: Asked before what says that a broker is down: it is not, but set up otherwise.
+BROKER: tuple[Rule, ...] = (
+    Rule(
+        "broker-setting",
+        Sign.PHRASE,
+        "inequivalent arg | precondition_failed | no exchange | no queue * in vhost | access to vhost * refused"
+        " | topic_authorization_failed | unknown_topic_or_partition",
+        _FATAL,
+        "our broker is set up otherwise than our code expects",
+    ),
+    Rule(
+        "broker-refuses",
+        Sign.CLUES,
+        r"\b(?:channel|connection) closed by server: (?:status:)?(?:40[346]|530)\b|\bin vhost\b|"
+        r"\bno access to this vhost\b",
+        _FATAL,
+        "our broker refuses what our code asks of it",
+    ),
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "secret-missing",
@@ -14,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         " | decryption key | master key | private key | key length must be | invalid key length"
         " | invalid iv length | incorrect key length | bad decrypt | unable to authenticate data"
         " | wrong final block length | fernet key | could not decrypt | failed to decrypt | decryption failed"
-        " | cipher_final | mac check failed | no decryption secret",
+        " | cipher_final | mac check failed | no decryption secret | no key found",
         _FATAL,
         "a secret of ours is missing or wrong",
     ),
@@ -29,7 +49,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "environment-variable-name",
         Sign.PATTERN,
-        r"^keyerror: [\"'](?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})[\"']$|"
+        r"^(?:keyerror: ){1,2}[\"'](?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})[\"']$|"
         r"(?-i:\b[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}\b)[\"'`]?:?\s{1,3}(?:env\w{0,10}\s)?(?:is|was|must|"
         r"has)?\s?(?:not (?:set|defined|found|provided|configured|specified)|unset|undefined|missing|empty|"
         r"required|be set|be provided|be defined|be configured|not been set)|\b(?:missing|undefined|unset|define|"
@@ -42,7 +62,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "configuration",
         Sign.PHRASE,
-        "please configure | please set | you must set | must be set | not enabled for | is not enabled"
+        "please configure | please set | you must set | must be set | not enabled for | not been enabled"
+        " | not been activated | is not activated | is not enabled"
         " | feature is disabled | not available on your | upgrade your plan | your current plan | paid plan"
         " | not subscribed | not entitled | invalid configuration | invalid config | configuration error"
         " | config error | configuration is invalid | configuration file | improperlyconfigured"
@@ -62,7 +83,8 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:secrets?|credentials?|config(?:uration)?(?: file| profile| key| value)|configuration|settings?|profile|"
         r"environment|variable|librar(?:y|ies)|binary|executable|program|plugin|driver|fonts?|certificate file|"
         r"key file|private key|public key|license|interpreter|queue|topic|exchange|bucket|codec|webhook secret|"
-        r"feature)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|could not be found|cannot be found|is missing|"
+        r"feature|provider|backend|adapter|connector|integration|extension)\b(?:[^\n.]|\.(?!\s)){0,40}\b(?:not found|"
+        r"could not be found|cannot be found|is missing|"
         r"are missing|missing|not installed|is not available|does not exist|is not set|not set|unset|undefined|"
         r"is empty|not loaded|not enabled)",
         _FATAL,
@@ -77,6 +99,73 @@ RULES: tuple[Rule, ...] = (
         " | version mismatch | requires python | requires node | unsupported node",
         _FATAL,
         "our image or its versions are wrong",
+    ),
+    Rule(
+        "registry-refuses",
+        Sign.CLUES,
+        r"\bpull(?:ing)? (?:repository|image|from|access|the image)\b[^\n]{0,300}\b(?:status:40[13]|40[13]|denied|"
+        r"permission|"
+        r"unauthori[sz]ed|not found)\b|\b40[134]\b[^\n]{0,20}\b(?:trying to )?pull",
+        _FATAL,
+        "our image may not be pulled",
+    ),
+    Rule(
+        "connection-option",
+        Sign.CLUES,
+        r"\b(?:transport|broker|backend|connection|driver|engine|dsn|pool|storage|cache|queue) (?:option|setting|url|"
+        r"uri|"
+        r"parameter|string|argument)s?\b[^\n]{0,40}\b(?:must|required|missing|invalid|unknown|not (?:set|specified|"
+        r"given|"
+        r"valid|supported|recogni[sz]ed))\b",
+        _FATAL,
+        "a setting of a connection of ours is missing or wrong",
+    ),
+    Rule(
+        "image-missing",
+        Sign.CLUES,
+        r"\bpull(?:ing)?(?: and unpack)? image\b[^\n]{0,300}(?:not found|unauthori[sz]ed|denied|"
+        r"authentication required|"
+        r"no basic auth|manifest|invalid reference|does not exist)|no kernel image is available|"
+        r"cuda driver version is insufficient|not compiled with cuda|driver\W{1,3}library version mismatch",
+        _FATAL,
+        "our image is missing, may not be pulled or does not fit the machine",
+    ),
+    Rule(
+        "cluster-refuses",
+        Sign.CLUES,
+        r"\bis forbidden: (?!exceeded quota)|\bfailed quota:|\bno matches for kind\b|"
+        r"admission webhook[^\n]{0,80}denied",
+        _FATAL,
+        "our cluster refuses what our deployment asks for",
+    ),
+    Rule(
+        "library-missing-shape",
+        Sign.CLUES,
+        r"(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to) (?:find|locate|load|import|require|resolve)\b"
+        r"[^\n]{0,80}(?:\bbrowser\b|\bchrom(?:e|ium)\b|\bfirefox\b|\bexecutable\b|\bbinary\b|\bmodule\b|\bpackage\b|"
+        r"librar(?:y|ies)\b|shared object|\bclass\b|\bgem\b|\bplugin\b|\bdll\b|"
+        r"@inc\b|\.(?:pm|so|dll|jar|dylib)\b|\bdependency\b|\bbindings?\b)",
+        _FATAL,
+        "a library is not in the image",
+    ),
+    Rule(
+        "remote-login",
+        Sign.PHRASE,
+        "could not read username | could not read password | permission denied (publickey | host key verification"
+        " | terminal prompts disabled | all configured authentication methods failed | no matching host key"
+        " | too many authentication failures | invalid username or password | invalid username or token"
+        " | password authentication was removed | bad credentials | resource not accessible by"
+        " | login incorrect | you must be logged in to the server | system:serviceaccount",
+        _FATAL,
+        "our login for another machine is wrong",
+    ),
+    Rule(
+        "host-unset",
+        Sign.PATTERN,
+        r"\b(?:enotfound|eai_again|getaddrinfo\w*|host(?:name)?\W?|resolve(?: host)?|lookup|connect to|https?)\W{1,4}"
+        r"(?:undefined|null|none|nan|\[object object\]|\$\{?\w{1,40}\}?)(?=[\s:/'\"`,;)]|$)",
+        _FATAL,
+        "a setting that holds an address is not set",
     ),
     Rule(
         "program-missing",
@@ -121,6 +210,21 @@ RULES: tuple[Rule, ...] = (
         "a library is not in the image, or has the wrong version",
     ),
     Rule(
+        "image-file-missing",
+        Sign.PATTERN,
+        r"\b(?:open\w*|load\w*|find|read\w*|access|directory:?|missing)(?: (?:the|data|shared|config)){0,2}"
+        r"(?: (?:file|library|directory))?:? [\"'`]?/usr/(?:share|lib\w*|local|s?bin|include)/",
+        _FATAL,
+        "a file of our image is missing",
+    ),
+    Rule(
+        "library-missing-anywhere",
+        Sign.PATTERN,
+        r"\bno module named\b|\bcannot find module\b|cannot open shared object file|\bworking installation of\b",
+        _FATAL,
+        "a library is not in the image",
+    ),
+    Rule(
         "program-missing-name",
         Sign.PATTERN,
         r"\bspawn [^\n]{0,300}(?:enoent|eacces)|no such file or directory: [\"'][\w+-]{1,60}[\"']$|\b(?:exec|"
@@ -154,6 +258,14 @@ RULES: tuple[Rule, ...] = (
         "the browser of our image cannot start as it is set up",
     ),
     Rule(
+        "proxy-credentials-status",
+        Sign.CLUES,
+        r"\b(?:connect|tunnel\w*|proxy)\b[^\n]{0,80}\b(?:status:)?407\b|\b(?:status:)?407\b[^\n]{0,60}\b(?:proxy|"
+        r"tunnel|connect)\b",
+        _FATAL,
+        "our proxy does not accept our credentials",
+    ),
+    Rule(
         "proxy-credentials",
         Sign.PHRASE,
         "proxy authentication | 407 proxy | err_invalid_auth_credentials * proxy | err_proxy_auth | proxy_auth"
@@ -167,17 +279,9 @@ RULES: tuple[Rule, ...] = (
         Sign.PHRASE,
         "mailbox unavailable | user unknown | unknown user | no such user here | no such recipient"
         " | recipient address rejected | invalid recipient | recipients were rejected | recipients refused"
-        " | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
+        " | unsubscribed recipient | opted out | 5.1.1 | 550 5.4 | mailbox full | mailbox not found",
         _LOGICAL,
         "the recipient does not take this mail",
-    ),
-    Rule(
-        "broker-setting",
-        Sign.PHRASE,
-        "inequivalent arg | precondition_failed | no exchange | no queue * in vhost | access to vhost * refused"
-        " | topic_authorization_failed | unknown_topic_or_partition",
-        _FATAL,
-        "our broker is set up otherwise than our code expects",
     ),
     Rule(
         "mail-setting",

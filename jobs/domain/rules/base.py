@@ -24,6 +24,8 @@ class Sign(StrEnum):
     """An exception's class name; with a dot the qualified name; `*` allowed."""
     STATUS = "status"
     """An HTTP status, from an attribute or standing alone in the text; `4xx` allowed."""
+    HINT = "hint"
+    """As clues, but as weak as words: the shape of a message that no rule knows. Built-in rules only."""
     WORD = "word"
     """A word in what the message says: the weakest sign, asked last."""
 

@@ -8,6 +8,32 @@ _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "browser-not-started",
+        Sign.CLUES,
+        r"\b(?:connect(?:ing|ion)?(?: \w+){0,2} to|launch\w*|start\w*|getting|open\w*|acquir\w*|creat\w*|"
+        r"spawn\w*|waiting for)(?: (?:the|an?|new|own|local|headless)){0,3} (?:chrome|chromium|firefox|webkit|browser|"
+        r"marionette|devtools)\b[^\n]{0,120}(?:time|timed|fail|refused|no response)|\b(?:timed out|timeout|time-out)\b"
+        r"[^\n]{0,80}\b(?:connect(?:ing)? to|launch\w*|start\w*|waiting for) (?:the )?(?:chrome|chromium|firefox|"
+        r"browser|marionette|devtools)\b|response from marionette|unable to capture screenshot",
+        _INFRASTRUCTURE,
+        "our own browser does not start or answer",
+    ),
+    Rule(
+        "page-resource",
+        Sign.CLUES,
+        r"network error: (?:content\w+|authentication\w+|protocolunknown\w*|protocolinvalid\w*|\w*accessdenied\w*)",
+        _LOGICAL,
+        "a resource of the page is missing or refused",
+    ),
+    Rule(
+        "cdn-blocks",
+        Sign.PATTERN,
+        r"\berror(?: code)?\W{0,3}10(?:05|06|07|08|09|10|12|20)\b",
+        _LOGICAL,
+        "the target's gateway blocks us",
+    ),
+    Rule("cdn-waits", Sign.PATTERN, r"\berror(?: code)?\W{0,3}1015\b", _TRANSIENT, "the target's gateway limits us"),
+    Rule(
         "browser-page-refused",
         Sign.PHRASE,
         "video unavailable | is private | private video | members only | members-only | sign in to | log in to"
@@ -29,7 +55,8 @@ RULES: tuple[Rule, ...] = (
         " | failed to find element | did not match any elements | element * is not visible"
         " | element is not visible | element is outside of the viewport | node is either not | cookie should have"
         " | invalid cookie | unknown device | page is password protected | requires login | login required"
-        " | captcha | challenge page | bot detection | access to this page has been denied | just a moment..."
+        " | confirm you | captcha | unexpected alert | challenge page | bot detection"
+        " | access to this page has been denied | just a moment..."
         " | attention required | by robots | robots.txt disallow | robots.txt forbid | robots.txt den"
         " | blocked by the site | geo-restricted | target blocks | anti-bot | are you a robot"
         " | enable javascript and cookies | unsupported protocol scheme | failed to load page: invalid",

@@ -125,7 +125,10 @@ RULES: tuple[Rule, ...] = (
         " | DeploymentNotFound | unsupported_country_region_territory | AccessDenied | AccessDeniedException"
         " | InvalidAccessKeyId | SignatureDoesNotMatch | ExpiredToken | ExpiredTokenException"
         " | InvalidClientTokenId | UnrecognizedClientException | NoSuchBucket | PermanentRedirect"
-        " | AuthorizationHeaderMalformed | AuthFailure | InvalidToken | unsupported_parameter",
+        " | AuthorizationHeaderMalformed | AuthFailure | InvalidToken | unsupported_parameter | OptInRequired"
+        " | SubscriptionRequiredException | UnauthorizedOperation | PendingVerification | AuthorizationFailure"
+        " | AuthorizationPermissionMismatch | KeyBasedAuthenticationNotPermitted | PublicAccessNotPermitted"
+        " | VcpuLimitExceeded | INVALID_LOGIN | INVALID_SESSION_ID | API_DISABLED_FOR_ORG",
         _FATAL,
         "our account with a provider is refused",
     ),
@@ -134,7 +137,9 @@ RULES: tuple[Rule, ...] = (
         Sign.CODE,
         "context_length_exceeded | content_filter | content_policy_violation | invalid_request_error"
         " | string_above_max_length | invalid_image_format | NoSuchKey | EntityTooLarge | ValidationException"
-        " | invalid_prompt | BlobNotFound",
+        " | invalid_prompt | BlobNotFound | BlobArchived | LeaseIdMissing | InvalidBlobType | NoSuchUpload"
+        " | InvalidPart"
+        " | InvalidArgument | InvalidRange",
         _LOGICAL,
         "the provider refuses this input",
     ),
@@ -144,7 +149,9 @@ RULES: tuple[Rule, ...] = (
         "rate_limit_exceeded | rate_limit_error | overloaded_error | server_error | api_error | engine_overloaded"
         " | SlowDown | Throttling | ThrottlingException | TooManyRequestsException | RequestTimeout"
         " | ServiceUnavailable | InternalError | InternalServerException | ServiceUnavailableException"
-        " | RequestLimitExceeded",
+        " | RequestLimitExceeded | ContainerBeingDeleted | ServerBusy | OperationTimedOut"
+        " | InsufficientInstanceCapacity"
+        " | UNABLE_TO_LOCK_ROW | REQUEST_LIMIT_EXCEEDED | backendError | rateLimitExceeded | userRateLimitExceeded",
         _TRANSIENT,
         "the other side asks us to wait",
     ),

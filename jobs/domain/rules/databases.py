@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
         " | has no column named | permission denied for | must be owner of | permission denied to"
         " | insufficientprivilege | table * does not exist in the current database"
         " | column * does not exist in the current database | unapplied migration | pending migration"
-        " | migrations are pending | migration failed | migrate found failed migrations | migration * failed"
+        " | migrations are pending | migrate found failed migrations"
         " | run migrations | has not been migrated | schema is not up to date | schema version | database schema"
         " | ora-00942 | ora-00904 | no primary or default | relation * does not exist | relation does not exist"
         " | type * does not exist | function * does not exist | operator does not exist"
@@ -43,6 +43,15 @@ RULES: tuple[Rule, ...] = (
         " | no such index | ns not found | no such collection | collection * not found"
         " | text search configuration | could not access file | syntax error at or near"
         " | you have an error in your sql syntax",
+        _FATAL,
+        "a table, column, right or migration is missing in our database",
+    ),
+    Rule(
+        "database-schema-dotted",
+        Sign.PATTERN,
+        r"\b(?:relation|column|table|view|schema|function) \w{1,60}\.\w{1,60} (?:does not exist|doesn't exist|"
+        r"not found|"
+        r"is not found|could not be found)\b",
         _FATAL,
         "a table, column, right or migration is missing in our database",
     ),
@@ -68,6 +77,23 @@ RULES: tuple[Rule, ...] = (
         r"error validating datasource|missing \"?=\"? after .{0,60} in connection info",
         _FATAL,
         "our database address or certificate setting is wrong",
+    ),
+    Rule(
+        "database-damaged",
+        Sign.CLUES,
+        r"\b(?:page header|multixact\w*|pg_xact|pg_clog|status of transaction|toast value|heap tuple|right sibling|"
+        r"index (?:contains invalid|is corrupt\w*|is damaged|is inconsistent)|corrupt(?:ed)? index|"
+        r"unexpected data beyond eof|is not a btree|control file|wal (?:file|segment|record))\b",
+        _INFRASTRUCTURE,
+        "files of our database are damaged",
+    ),
+    Rule(
+        "vector-size",
+        Sign.CLUES,
+        r"\bexpected \d{1,6} dimensions?\b|\bexpected dim\b|\bvector dimensions?\b|\bdimension(?:s|ality)? (?:mismatch|"
+        r"error|of|does not match|do not match|must match)",
+        _FATAL,
+        "our index was made for another model's vectors",
     ),
     Rule(
         "database-about-data",
@@ -102,7 +128,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-busy",
         Sign.PHRASE,
-        "deadlock | could not serialize access | serialization failure | could not obtain lock"
+        "tuple concurrently | could not fsync | deadlock | could not serialize access | serialization failure"
+        " | could not obtain lock"
         " | lock wait timeout | lock timeout | locknotavailable | lock_timeout | canceling statement"
         " | cancelling statement | statement timeout | querycanceled | query_canceled"
         " | query execution was interrupted | max_statement_time | maximum statement execution time"
@@ -154,13 +181,43 @@ RULES: tuple[Rule, ...] = (
         " | database or disk is full | disk i/o error | database disk image is malformed | the table * is full"
         " | invalid page in block | missing chunk number | max_locks_per_transaction | recovery mode"
         " | hot standby | conflict with recovery | read-only transaction | not primary | notprimary"
-        " | node is recovering | primary stepped down | no primary | no replica set members | server selection"
+        " | node is recovering | primary stepped down | no primary | not master | notmaster | not writable primary"
+        " | replica set | replicaset | readpreference | no replica set members | server selection"
         " | serverselectiontimeout | mongoserverselection | mongonetworkerror | topology was destroyed"
         " | topology is closed | cached plan must not change | prepared statement | server conn crashed"
         " | pgbouncer cannot connect | server login has been failing | terminating because"
         " | crash of another server process | administrator command | server_login_retry",
         _INFRASTRUCTURE,
         "our database is down, restarting or full",
+    ),
+    Rule(
+        "own-worker-library",
+        Sign.CLUES,
+        r"\Aexceptions:[^\n]*\b(?:connectionpool\.(?:error|timeout\w*)|celluloid\.)",
+        _INFRASTRUCTURE,
+        "a pool or a worker of ours hangs",
+    ),
+    Rule(
+        "own-leader",
+        Sign.CLUES,
+        r"\b(?:not (?:the |a )?|no (?:\w+ )?|lost |find (?:the |a )?|elect\w* (?:a |the )?(?:new )?|"
+        r"connect to (?:the )?)leader\b|"
+        r"\bleader(?:ship)? (?:was |is |has |has been )?(?:lost|changed|election|not available|unknown|gone|"
+        r"stepp\w+)\b|"
+        r"\bquorum\b|\bsplit.?brain\b",
+        _INFRASTRUCTURE,
+        "a cluster that we run has no leader for now",
+    ),
+    Rule(
+        "queue-trouble",
+        Sign.CLUES,
+        r"\b(?:reserv|dequeu|enqueu|claim|unlock|acknowledg|ack|nack|requeu)(?:e|ing|ed)? (?:an? |the |next )?"
+        r"(?:jobs?|tasks?|messages?)\b[^\n]{0,60}\b(?:error|fail\w*|timeout|connection|lost|closed)\b|"
+        r"\b(?:error|fail\w*|unable|could ?n[o']t|cannot)\b[^\n]{0,20}\b(?:reserv|dequeu|enqueu|claim|acknowledg|ack|"
+        r"nack|"
+        r"requeu)(?:e|ing)? (?:an? |the |next )?(?:jobs?|tasks?|messages?)\b",
+        _INFRASTRUCTURE,
+        "our queue does not take or give jobs",
     ),
     Rule(
         "cache-down",
@@ -174,11 +231,13 @@ RULES: tuple[Rule, ...] = (
         " | connection forced | channel closed | amqp connection | amqpconnectionerror | broker:"
         " | broker connection | broker unreachable | connection to broker | broker not available"
         " | broker may not be available | leader_not_available | leader not available | not_leader"
-        " | brokers are down | all brokers | nobrokersavailable | memory alarm | circuit_breaking_exception"
+        " | broker not connected | kafkajs | brokers are down | all brokers | nobrokersavailable | memory alarm"
+        " | circuit_breaking_exception"
         " | es_rejected_execution | cluster_block_exception | flood-stage | flood stage | no living connections"
         " | master_not_discovered | all shards failed | no shard available | no node available | nodenotavailable"
         " | noshardavailable | data too large, data for | failed to refresh slots cache | cluster state"
-        " | moved to another node | redis client | job stalled | could not renew lock | missing lock for job",
+        " | moved to another node | redis client | job stalled | could not renew lock | missing lock for job"
+        " | lock mismatch | lost lock | lock expired | lock lost",
         _INFRASTRUCTURE,
         "our cache, queue or search index is down, full or failing over",
     ),

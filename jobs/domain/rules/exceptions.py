@@ -68,7 +68,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "exception-database-itself",
         Sign.EXCEPTION,
-        "OperationalError | InterfaceError | *.db.utils.DatabaseError | psycopg*.InternalError"
+        "OperationalError | InterfaceError | ActiveRecord.StatementInvalid | ActiveRecord.Statement* | *JdbcConnection*"
+        " | ActiveRecord.Connection* | *.db.utils.DatabaseError | psycopg*.InternalError"
         " | psycopg*.DatabaseError | *SQLTransientConnectionException | *SQLNonTransientConnectionException"
         " | redis*.ConnectionError | redis*.TimeoutError | redis*.BusyLoadingError | redis*.ReadOnlyError"
         " | redis*.ClusterDownError | redis*.OutOfMemoryError | MaxRetriesPerRequestError"
@@ -108,7 +109,8 @@ RULES: tuple[Rule, ...] = (
         " | UnprocessableEntityError | UnprocessableEntity | *.exceptions.InvalidArgument"
         " | ContentTooShortError_x | *Certificate* | SSLCertVerificationError | CSVError | *.csv.Error"
         " | LengthFinishReasonError | NoSuchKey | BlockedPromptException | StopCandidateException"
-        " | NotFoundException | ResourceNotFoundError | UnsupportedOperation | UnsupportedFormatError"
+        " | NotFoundException | ResourceNotFoundError | CardError | StripeCardError | *.SMTPRecipientsRefused"
+        " | UnsupportedOperation | UnsupportedFormatError"
         " | UnsupportedFileFormatError | InvalidInput | CypherSyntaxError",
         _LOGICAL,
         "this job's input is refused",
@@ -132,7 +134,9 @@ RULES: tuple[Rule, ...] = (
         " | UnknownHostException | SocketTimeoutException | SocketException | ConnectException"
         " | NoHttpResponseException | EOFException | SSLEOFError | SSLZeroReturnError | SocketError"
         " | SMTPServerDisconnected | SMTPConnectError | WebSocketException | ConnectionClosedError | StreamReset*"
-        " | AbortError | URLError | *.exceptions.ConnectionError | RequestsError",
+        " | AbortError | ResponseNeverReceived | ResponseFailed | ConnectionLost"
+        " | ConnectionDone | TCPTimedOutError | DNSLookupError | URLError | *.exceptions.ConnectionError"
+        " | RequestsError",
         _TRANSIENT,
         "the network between failed",
     ),
@@ -145,7 +149,8 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "exception-sounds-fatal",
         Sign.EXCEPTION,
-        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License* | *Import*"
+        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License*"
+        " | *Import*"
         " | *Dependency* | *NotInstalled* | *PendingMigration* | *ProfileNotFound* | *Unauthenticated* | *Secret*",
         _FATAL,
         "the class names our configuration or account",
@@ -154,7 +159,10 @@ GENERIC: tuple[Rule, ...] = (
         "exception-sounds-ours",
         Sign.EXCEPTION,
         "*OutOfMemory* | *Pool* | *Database* | *SQL* | *Sql* | PG.* | *.PG.* | *Redis* | *Mongo* | *Postgres*"
-        " | *MySQL* | *Disk* | *Killed* | *Crash* | *Worker* | *Broker* | *Amqp* | *Kafka*",
+        " | *MySQL* | *Jdbc* | pymongo.* | pika.* | aiokafka.* | kafka.* | asyncpg.* | qdrant_client.*"
+        " | elastic_transport.*"
+        " | elasticsearch.*Connection* | opensearchpy.*Connection* | *Disk* | *Killed* | *Crash* | *Worker*"
+        " | *Broker* | *Amqp* | *Kafka*",
         _INFRASTRUCTURE,
         "the class names something that we run",
     ),

@@ -3,7 +3,7 @@
 from jobs.domain.failures import FailureType
 from jobs.domain.rules.base import Rule, Sign
 
-_LOGICAL = FailureType.LOGICAL
+_FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
 #: Asked before all others: our own word for it. A job's input is called its config, which is no configuration of ours.
 JOB_CONFIG = Rule(
@@ -16,6 +16,14 @@ JOB_CONFIG = Rule(
 
 RULES: tuple[Rule, ...] = (
     Rule(
+        "input-time-limit",
+        Sign.CLUES,
+        r"\btimeout\b[^\n]{0,60}\b(?:must|should|has to) (?:not )?be (?!increased|raised|longer)|"
+        r"\b(?:invalid|negative|unsupported) timeout\b(?! (?:error|while))",
+        _LOGICAL,
+        "a time limit is named that is no number",
+    ),
+    Rule(
         "json-unreadable",
         Sign.PHRASE,
         "expecting property name | expecting value | expecting ',' delimiter | expecting ':' delimiter"
@@ -27,6 +35,7 @@ RULES: tuple[Rule, ...] = (
         " | mismatchedinputexception | cannot deserialize | deserialize | could not parse llm output"
         " | outputparser | failed to parse output | output parsing | does not match the expected schema"
         " | does not match schema | schema validation | not match json schema | tool call * arguments"
+        " | failed_generation | tool_use_failed | json_validate_failed | failed to call a function"
         " | invalid function arguments | trailing comma | illegal trailing | unparseable | unparsable"
         " | not conform to the schema | no object generated | response did not match schema"
         " | failed to parse structured | invalid character * looking for beginning | eof while parsing",
@@ -85,6 +94,14 @@ RULES: tuple[Rule, ...] = (
         "the document is broken, protected or of an unsupported kind",
     ),
     Rule(
+        "decoder",
+        Sign.CLUES,
+        r"\b(?:lib)?(?:vips\w*|tiff\w*|magick\w*|png|jpe?g|webp|heif|xml2?)\b[^\n]{0,120}(?:error|warning|corrupt)\b|"
+        r"\b(?:mupdf|poppler|ghostscript|pdfminer|exiftool|qpdf)\b[^\n]{0,80}\b(?:error|warning)\b",
+        _LOGICAL,
+        "what reads documents and pictures refuses this one",
+    ),
+    Rule(
         "input-too-big",
         Sign.PHRASE,
         "file too large | file is too large | too large | exceeds the maximum | exceeds maximum | exceeds max"
@@ -98,6 +115,17 @@ RULES: tuple[Rule, ...] = (
         " | payload size | must be at most | must be less than | should have at most | exceeds the number",
         _LOGICAL,
         "this job's input is too big",
+    ),
+    Rule(
+        "input-source",
+        Sign.PHRASE,
+        "could not resolve to | invalid_image_url | error while downloading | failed to download image"
+        " | could not download image"
+        " | repository not found | couldn't find remote ref | remote branch * not found | not a git repository"
+        " | pathspec | chat not found | bot was kicked | bot was blocked | bot can't initiate | user is deactivated"
+        " | not enough rights | no rights to send | object_not_found",
+        _LOGICAL,
+        "what this job names does not exist or refuses us",
     ),
     Rule(
         "document-library",
@@ -129,8 +157,20 @@ RULES: tuple[Rule, ...] = (
         " | not subscriptable | unsupported operand | unhashable | list index out of range"
         " | missing 1 required positional | not enough values to unpack | could not convert string"
         " | invalid literal for | not json serializable | converting circular structure | string indices must be"
-        " | maximum call stack size",
+        " | maximum call stack size | can only concatenate | must be str, not | got multiple values for"
+        " | object is not callable | not supported between instances | expected str instance | object of type",
         _LOGICAL,
         "this input leads to a mistake; the same input does so again",
     ),
+)
+
+#: Asked after what says that a document holds an invalid token.
+OWN_TOKEN = Rule(
+    "own-token",
+    Sign.CLUES,
+    r"\b(?:token|api key|credentials?|access key|auth(?:orization)? header)\b[^\n.]{0,30}\b(?:invalid|expired|revoked|"
+    r"wrong|incorrect|rejected|missing|not valid|malformed|not recogni[sz]ed)\b|\b(?:invalid|expired|revoked|wrong|"
+    r"incorrect|missing|bad) (?:\w+ ){0,2}(?:token|api key|credentials?|access key)\b",
+    _FATAL,
+    "our token or key is missing, wrong or expired",
 )

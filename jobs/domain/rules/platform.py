@@ -23,10 +23,11 @@ RULES: tuple[Rule, ...] = (
         " | cannot allocate memory | failed to allocate | unable to allocate | could not allocate | memoryerror"
         " | bad_alloc | enomem | cuda_error_out_of_memory | oomkilled | oom-kill | oom killer | oom killed"
         " | memory limit | memory limits | exceeded memory | memory cgroup | not enough memory"
-        " | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
+        " | low on resource | insufficient memory | low memory | java heap space | gc overhead limit | metaspace"
         " | direct buffer memory | unable to create new native thread | err_worker_out_of_memory"
         " | err_out_of_memory | array buffer allocation failed | memory exhausted | allowed memory size"
-        " | memory quota | resource limits | exceeded soft memory | memory allocation",
+        " | more system memory | requires more memory | vram | kv cache | memory quota | resource limits"
+        " | exceeded soft memory | memory allocation",
         _INFRASTRUCTURE,
         "memory is full",
     ),
@@ -59,6 +60,17 @@ RULES: tuple[Rule, ...] = (
         "handles, threads, ports or processes are used up",
     ),
     Rule(
+        "handles-shape",
+        Sign.CLUES,
+        r"\b(?:can ?not|can't|could ?n[o']t|unable to|fail(?:ed|ure)? to|error) (?:create|creating|start|starting|"
+        r"spawn|"
+        r"spawning|fork|forking)(?: \w+){0,3} (?:threads?|workers?|process(?:es)?)\b|\bout of (?:system )?"
+        r"resources\b|\bport is already (?:allocated|in use)|\b(?:find|get|allocate|no) (?:an? )?(?:free|available)\b"
+        r"[\w ,-]{0,40}\b(?:address|port|subnet|slot|worker|node|gpu|device|capacity)s?\b|\bpthread_create\b",
+        _INFRASTRUCTURE,
+        "threads, ports, addresses or processes are used up",
+    ),
+    Rule(
         "process-killed",
         Sign.PHRASE,
         "worker lost | worker exited | probably died | has died | died unexpectedly | process died"
@@ -75,9 +87,21 @@ RULES: tuple[Rule, ...] = (
         " | stalled more than allowable | heartbeat timeout | missed heartbeat | zombie | unexpectedly quit"
         " | process crashed | subprocess crashed | process died | renderer process | gpu process"
         " | utility process | instance is shutting down | container * killed | stack smashing | fatal signal"
-        " | abnormal termination | nodehost is shutting down | pod was terminated | timed out in queue",
+        " | llama runner | runner process | abnormal termination | nodehost is shutting down | pod was terminated"
+        " | timed out in queue",
         _INFRASTRUCTURE,
         "a process of ours was killed or crashed",
+    ),
+    Rule(
+        "worker-taken-for-lost",
+        Sign.CLUES,
+        r"\b(?:without|no|missed|missing|lost|stale)\b[^\n]{0,30}\bheartbeats?\b|\bheartbeats?\b[^\n]{0,40}\b(?:lost|"
+        r"missed|fail\w*|stopp?ed|timed? ?out|expired)\b|\b(?:set|marked|changed) externally\b|\bexternally (?:set|"
+        r"marked|killed|terminated)\b|\bterminating (?:instance|worker|process)\b|\b(?:warm|cold) shutdown\b|"
+        r"\borphaned (?:task|job|run)s?\b|\bworker timeout\b|\bworker (?:thread|process|with pid|\(pid)\b[^\n]{0,120}\b"
+        r"(?:terminated|exited|stopped|hung|timeout|died|aborted)\b",
+        _INFRASTRUCTURE,
+        "a worker of ours was taken for lost or is stopping",
     ),
     Rule(
         "killed-alone",
@@ -99,8 +123,49 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
+CLUSTER_FULL = Rule(
+    "cluster-full",
+    Sign.CLUES,
+    r"\bis forbidden: exceeded quota\b|\bexceeded quota: [^\n]{0,200}\blimited: ",
+    _INFRASTRUCTURE,
+    "the quota of our own cluster is used up",
+)
+
 #: Asked after what says that an image or a setting is wrong.
 SERVICES: tuple[Rule, ...] = (
+    Rule(
+        "own-program-does-not-start",
+        Sign.CLUES,
+        r"\b(?:re)?(?:start|launch|spawn)(?:ing)? (?:the |a |long-running )?(?:process|listener|daemon|\w*office\w*|"
+        r"browser|"
+        r"chromium|server|worker|container)\b[^\n]{0,160}\b(?:deadline|timeout|timed out|not available|unavailable)\b",
+        _INFRASTRUCTURE,
+        "a program of ours does not start in time",
+    ),
+    Rule(
+        "volume",
+        Sign.CLUES,
+        r"\b(?:un)?(?:mount|attach|detach)\w*\b[^\n]{0,20}\bvolumes?\b|\bunmounted volumes\b|\bmountvolume\b|"
+        r"\bmultiattach\b|\bvolumes?\b[^\n]{0,60}\b(?:un)?(?:attach|mount)\w*\b",
+        _INFRASTRUCTURE,
+        "a volume of our cluster is not mounted",
+    ),
+    Rule(
+        "search-full",
+        Sign.CLUES,
+        r"\A(?=[\s\S]*?\bcircuit.?break)[\s\S]*?\b(?:index\w*|shards?|heap|memory|bytes|knn|vector|_?\w*search)\b",
+        _INFRASTRUCTURE,
+        "our search index is out of memory",
+    ),
+    Rule(
+        "own-pool",
+        Sign.CLUES,
+        r"\b(?:acquir\w{1,5}|obtain\w{0,3}|get(?:ting)?|wait\w{0,3} for|check(?:ing)? ?out|borrow\w{0,3}|"
+        r"allocat\w{1,4})\b"
+        r"[^\n]{0,50}\b(?:from|in) (?:the |our |its )?(?:\w+ )?pool\b",
+        _INFRASTRUCTURE,
+        "a pool of ours has nothing free",
+    ),
     Rule(
         "own-services",
         Sign.PHRASE,
@@ -111,5 +176,18 @@ SERVICES: tuple[Rule, ...] = (
         " | image pull | nvml | cuda error | gpu is lost | no cuda | cudnn",
         _INFRASTRUCTURE,
         "a service that we run is down",
+    ),
+)
+
+#: Asked after the network: what container runtimes say when nothing surer is known.
+DEFAULTS: tuple[Rule, ...] = (
+    Rule(
+        "container-runtime",
+        Sign.PHRASE,
+        "response from daemon | failed to pull | pulling image | crashloopbackoff | back-off restarting"
+        " | failedscheduling | failedmount | unable to attach or mount | node had condition | failed to create shim"
+        " | failed to create pod sandbox | failed to create containerd | driver failed programming",
+        _INFRASTRUCTURE,
+        "our container runtime is in trouble",
     ),
 )

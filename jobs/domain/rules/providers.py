@@ -16,6 +16,22 @@ RULES: tuple[Rule, ...] = (
         "a quota that opens again by itself",
     ),
     Rule(
+        "provider-too-many-lately",
+        Sign.CLUES,
+        r"\btoo many [^\n]{0,200}\b(?:retry after|in the last \d|recently|pending|per (?:second|minute|hour|day))\b",
+        _TRANSIENT,
+        "the provider asks us to wait",
+    ),
+    Rule(
+        "provider-region-quota",
+        Sign.CLUES,
+        r"\b(?:quota|limit)\b[^\n]{0,80}\bexceeded\b[^\n]{0,10}\blimit: [\d.]{1,12} (?:in |globally|per )|"
+        r"\b(?:exceed\w*|quota|limit)\b[^\n]{0,60}(?:\bper |per)(?:account|project|region|organi[sz]ation|"
+        r"subscription)",
+        _FATAL,
+        "a limit of our account, which waiting does not raise",
+    ),
+    Rule(
         "provider-request-too-large",
         Sign.PHRASE,
         "request too large for | maximum context length | context length exceeded | context_length_exceeded"
@@ -57,6 +73,39 @@ RULES: tuple[Rule, ...] = (
         " | monthly quota | monthly limit | top up your | recharge | prepaid credit",
         _FATAL,
         "our account with a provider is out of money or quota",
+    ),
+    Rule(
+        "provider-subscription",
+        Sign.CLUES,
+        r"\bsubscription\b[^\n]{0,40}\b(?:suspended|cancell?ed|expired|inactive|disabled|required|past due)\b|"
+        r"\bneeds a subscription\b|\btrial (?:mode|accounts?|plan|period|version|licen[cs]e)\b",
+        _FATAL,
+        "our subscription with a provider has ended",
+    ),
+    Rule(
+        "provider-account-quota",
+        Sign.CLUES,
+        r"\A(?![\s\S]*?(?:\brate\b|rate.?limit|throttl|per (?:second|minute|hour|day)|\btokens?\b|retry|try again|"
+        r"exceeded quota: ))[\s\S]*?(?:\b(?:limit|quota|maximum)\b[^\n]{0,60}\b(?:(?:this|your|the) (?:account|"
+        r"subscription|organi[sz]ation|plan|workspace|project))\b|\b(?:limit|maximum) of \d{1,6} \w+\b|"
+        r"\bconsumed your \w+ quota\b|"
+        r"\byour (?:account|subscription|plan|workspace|organi[sz]ation)\b[^\n]{0,40}\b(?:limit|quota|maximum)\b)",
+        _FATAL,
+        "a limit of our account, which waiting does not raise",
+    ),
+    Rule(
+        "provider-access-to-ask-for",
+        Sign.CLUES,
+        r"\b(?:project|account|key|app|application|ip|client|organi[sz]ation)\b[^\n]{0,40}\bnot (?:authori[sz]ed|"
+        r"allowed|"
+        r"permitted|entitled|enabled) to use\b|"
+        r"\b(?:get|request|obtain|apply for|ask for|grant(?:ed)?(?: you)?) access\b[^\n]{0,80}\b(?:accounts?|"
+        r"allow-? ?list|"
+        r"wait-? ?list|sales|plan|billing)\b|\b(?:workspace|project|account|organi[sz]ation|tenant|team) (?:owner|"
+        r"admin\w*|"
+        r"manager)\b[^\n]{0,40}\b(?:grant|give|enable|allow|invite|access)",
+        _FATAL,
+        "our account has to be given access",
     ),
     Rule(
         "provider-account-closed",
@@ -104,7 +153,10 @@ RULES: tuple[Rule, ...] = (
         " | not in the authorized list | access to this model | on-demand throughput | model access is denied"
         " | model version of this model has reached | don't have access to the model | no endpoints found"
         " | provided model identifier is invalid | model identifier | inference profile | try pulling it first"
-        " | publisher model | model not exist",
+        " | publisher model | model not exist | only supported in v1/ | model is only supported"
+        " | is not a supported model"
+        " | model_not_supported | does not exist or you do not have access | llm provider not provided"
+        " | not supported in this region | not available in your region",
         _FATAL,
         "our setting names a model or deployment that we cannot use",
     ),
@@ -116,6 +168,14 @@ RULES: tuple[Rule, ...] = (
         r"deprecated|not available)",
         _FATAL,
         "our setting names a model that we cannot use",
+    ),
+    Rule(
+        "provider-model-cannot",
+        Sign.CLUES,
+        r"\bmodels?\b[^\n]{0,80}\btoo (?:large|big) to be (?:loaded|served|used)\b|"
+        r"\bmodels?\b[^\n]{0,80}\b(?:does not|doesn't|do not|don't|cannot|can't) (?:support|accept|be used)\b",
+        _FATAL,
+        "our setting does not fit the model",
     ),
     Rule(
         "provider-parameter-setting",
@@ -136,7 +196,8 @@ RULES: tuple[Rule, ...] = (
         "iam_permission_denied | permission * denied on resource | denied on resource"
         " | unsupported_country_region_territory | user location is not supported"
         " | country, region, or territory not supported | service_disabled | has not been used in project"
-        " | api has not been enabled | it is disabled. enable it | api is not enabled"
+        " | api has not been enabled | enable * api by | used for api calls | api is disabled"
+        " | virtual network/firewall | it is disabled. enable it | api is not enabled"
         " | request had insufficient authentication scopes | insufficient_scope | access_token_scope_insufficient"
         " | insufficient permissions | missing scopes | you have insufficient permissions | requires * scope",
         _FATAL,
@@ -156,7 +217,9 @@ RULES: tuple[Rule, ...] = (
         " | could not load credentials | could not load the default credentials"
         " | could not automatically determine credentials | default credentials were not found"
         " | credentials were not found | no credentials | missing credentials | credentials not found"
-        " | partial credentials | invalid_grant | invalid_client | unauthorized_client | invalid jwt signature"
+        " | partial credentials | invalid_grant | impersonation | invalid_scope | invalid jwt | deleted_client"
+        " | disabled_client | org_internal"
+        " | unsupported_grant_type | cannot fetch token | invalid_client | unauthorized_client | invalid jwt signature"
         " | aadsts | token has been expired or revoked | token has expired | sso session"
         " | session token * expired | keybaseddauthenticationnotpermitted | service account"
         " | does not have storage | client secret | could not load credentials from any providers"
@@ -233,7 +296,8 @@ RULES: tuple[Rule, ...] = (
         " | too many concurrent | concurrency limit | concurrent requests | quota exceeded for | quota exceeded"
         " | secondary rate limit | limit exceeded for requests | exceeded the rate | try again later"
         " | try again in | please try again | usage limit reached * reset | serverbusy | server is busy"
-        " | over capacity | at capacity | high demand | high load | heavy load | modelnotreadyexception",
+        " | over capacity | capacity exceeded | calls per second | requests per second | error responses"
+        " | at capacity | high demand | high load | heavy load | modelnotreadyexception",
         _TRANSIENT,
         "the other side asks us to wait",
     ),

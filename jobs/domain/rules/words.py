@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
         " | invalid params | illegal argument | illegalargument | bad input | bad format | wrong format"
         " | unexpected format | invalid request | invalid_request | invalid_argument | invalid grant type"
         " | is invalid | page not found | 404 page | no matching | mismatch | checksum | hash mismatch"
-        " | signature mismatch",
+        " | signature mismatch | does not match | doesn't match | not match",
         _LOGICAL,
         "this job's input is refused",
     ),
@@ -112,7 +112,7 @@ RULES: tuple[Rule, ...] = (
         " | more than the allowed | more than allowed | above the limit | over the limit | too many | too few"
         " | too short | too small | certificate | invalid | unsupported | cannot be | forbidden | denied"
         " | blocked | missing | not a | no such | illegal | wrong | unknown | unexpected | refused | rejected"
-        " | exceed | expired",
+        " | exceed | expired | unrecogni",
         _LOGICAL,
         "says that the input or the target is wrong",
     ),
