@@ -10,7 +10,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from jobs.domain.errors import SettingError
 
-
 # A server that vanished without a word (a pulled cable, a firewall that forgot us) is noticed within half a minute. What the
 # address itself says goes before this.
 _NOTICED_SOON = {

@@ -20,6 +20,7 @@ from jobs.bench.soak_handlers import FLAKY, KILLER, POISON, STEADY, STUBBORN, TY
 from jobs.bench.statements import Connection
 from jobs.bench.workers import THREADS, Child
 from jobs.domain.new_job import NewJob
+from jobs.domain.states import ENDED, JobStatus
 from jobs.queue import checker, transitions
 
 ACTOR = "soak"
@@ -281,9 +282,9 @@ class Soak:
         yield from (f"lost: {job_id} is not there any more" for job_id in self.enqueued if job_id not in seen)
         for job_id, status, dlq, failed_by_itself in rows:
             kind = self.enqueued[job_id]
-            if status not in ("DONE", "CANCELLED", "FAILED"):
+            if status not in ENDED:
                 yield f"stuck: {job_id} ({kind}) is {status}"
-            if kind == KILLER and status == "DONE":
+            if kind == KILLER and status == JobStatus.DONE:
                 yield f"killer: {job_id} cannot be DONE"
             if kind in (STEADY, STUBBORN) and dlq and failed_by_itself:
                 yield f"neighbour: {job_id} ({kind}) is in the DLQ for a failure of its own"
