@@ -28,6 +28,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "retry": _JOBS,
     "rerun": _JOBS,
     "run_now": _JOBS,
+    "change_group": _JOBS,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,

@@ -73,6 +73,22 @@ class RuleNotFound(JobsError):
         self.rule_id = rule_id
 
 
+class GroupNotFound(JobsError):
+    """There is no such failure group."""
+
+    def __init__(self, fingerprint: str) -> None:
+        super().__init__(f"there is no failure group {fingerprint[:200]}")
+        self.fingerprint = fingerprint
+
+
+class GroupChanged(JobsError):
+    """The failure group was found in another state than the person saw; nothing was changed."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"the group is {found} by now; nothing changed")
+        self.found = found
+
+
 class StopRun(BaseException):
     """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
 

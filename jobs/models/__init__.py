@@ -1,16 +1,30 @@
 from jobs.models.audit import AuditEntry
+from jobs.models.failure import (
+    FailureCause,
+    FailureDelta,
+    FailureGroup,
+    FailureGroupChange,
+    FailureGroupTenant,
+    FailureTenant,
+)
 from jobs.models.job import Job, JobHistory, JobLog, JobTrash
 from jobs.models.ledger import LifecycleEvent, Membership, Notification, ProjectArtifact
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
 from jobs.models.rule import FailureRule
 from jobs.models.settings import TenantSetting, TypeSetting
-from jobs.models.tally import TallyDelta, TallyMinute, TallyState, TallyTotal
+from jobs.models.tally import TallyDelta, TallyFlow, TallyMinute, TallyState, TallyTenant, TallyTotal, TallyType
 from jobs.models.worker import SweepDuty, Worker
 
 __all__ = [
     "AuditEntry",
+    "FailureCause",
+    "FailureDelta",
+    "FailureGroup",
+    "FailureGroupChange",
+    "FailureGroupTenant",
     "FailureRule",
+    "FailureTenant",
     "GateChange",
     "Job",
     "JobHistory",
@@ -26,9 +40,12 @@ __all__ = [
     "SweepDuty",
     "SystemConfig",
     "TallyDelta",
+    "TallyFlow",
     "TallyMinute",
     "TallyState",
+    "TallyTenant",
     "TallyTotal",
+    "TallyType",
     "TenantSetting",
     "TypeSetting",
     "Worker",

@@ -76,3 +76,52 @@ class TallyTotal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.from_state} → {self.to_state}: {self.n}"
+
+
+class TallyFlow(models.Model):
+    """The minutes of `TallyMinute` without tenants."""
+
+    pk = models.CompositePrimaryKey("minute", "type", "from_state", "to_state", "bucket")
+    minute = models.DateTimeField()
+    type = models.TextField()
+    from_state = models.TextField()
+    to_state = models.TextField()
+    bucket = models.SmallIntegerField()
+    n = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tally_flow"
+
+    def __str__(self) -> str:
+        return f"{self.minute} {self.type}: {self.n}"
+
+
+class TallyTenant(models.Model):
+    """Runs of a tenant that started in a minute, and the seconds that those took which ended in it, 900 each at most."""
+
+    pk = models.CompositePrimaryKey("minute", "tenant_id")
+    minute = models.DateTimeField()
+    tenant_id = models.TextField()
+    started = models.BigIntegerField()
+    seconds = models.FloatField()
+
+    class Meta:
+        db_table = "tally_tenant"
+
+    def __str__(self) -> str:
+        return f"{self.minute} {self.tenant_id}: {self.seconds}"
+
+
+class TallyType(models.Model):
+    """How many jobs of a type are in a state: the sums of `TallyState`."""
+
+    pk = models.CompositePrimaryKey("type", "state")
+    type = models.TextField()
+    state = models.TextField()
+    n = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tally_type"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.state}: {self.n}"

@@ -26,6 +26,7 @@ EVERY = timedelta(days=1)
 LEASE = timedelta(seconds=30)
 TRASH_KEPT = timedelta(days=7)
 WORKERS_KEPT = timedelta(days=1)
+FLOW_KEPT = timedelta(days=2)
 MOST_COUNTED = 100_000
 
 
@@ -59,6 +60,8 @@ def targets(retention: timedelta) -> list[Target]:
         Target("sessions", timedelta(0), _by("prune_sessions")),
         Target("workers", WORKERS_KEPT, _by("prune_workers")),
         Target("tallies", retention, _by("prune_tallies")),
+        Target("flow", min(FLOW_KEPT, retention), _by("prune_flow")),
+        Target("failures", retention, _by("prune_failures")),
         Target("gate", retention, _by("prune_gate_history")),
     ]
 

@@ -24,6 +24,8 @@ from jobs.queue.statements import Connection, Row, run
 log = structlog.get_logger("jobs.sweep")
 
 BATCH = 500
+# Deltas folded in one statement.
+FOLDED = 20_000
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,14 @@ class Sweep:
 
     def light(self) -> dict[str, int]:
         """The duties that cost nothing when there is nothing to do; every second."""
-        return self._all({"promote": self._promote, "expire_pauses": self._expire_pauses, "fold": self._fold})
+        return self._all(
+            {
+                "promote": self._promote,
+                "expire_pauses": self._expire_pauses,
+                "fold": lambda: self._fold("fold_tallies"),
+                "fold_failures": lambda: self._fold("fold_failures", actor=actors.SWEEP),
+            }
+        )
 
     def full(self) -> dict[str, int]:
         """All duties; at the start and every poll interval."""
@@ -83,12 +92,12 @@ class Sweep:
     def _expire_pauses(self) -> int:
         return self._batches(pauses.expire)
 
-    def _fold(self) -> int:
+    def _fold(self, statement: str, **params: str) -> int:
         total = 0
         while True:
-            folded = int(run("fold_tallies", {"limit": 20_000}, self.using)[0]["folded"])
+            folded = int(run(statement, {"limit": FOLDED, **params}, self.using)[0]["folded"])
             total += folded
-            if folded < 20_000:
+            if folded < FOLDED:
                 return total
 
     def _rescue(self) -> int:

@@ -82,6 +82,7 @@ DECLARE
     moved_    bigint;
     wake_     bigint;
     cancelled text[];
+    failures_ jsonb;
 BEGIN
     WITH moved AS MATERIALIZED (
         SELECT n.id, n."tenantId", n.type, n.inline, n."retryCount", n."failureType", n.fingerprint, n.error,
@@ -137,10 +138,17 @@ BEGIN
            -- A job to start, or room under a cap for one that waits.
            count(*) FILTER (WHERE to_status = 'QUEUED' OR ran AND to_status NOT IN ('RUNNING', 'CANCEL_REQUESTED')),
            (array_agg(id) FILTER (WHERE to_status = 'CANCEL_REQUESTED'
-                                     OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100]
-      INTO moved_, wake_, cancelled
+                                     OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100],
+           jsonb_agg(jsonb_build_object(
+               'id', id, 'type', type, 'tenant', "tenantId", 'failure_type', "failureType", 'fingerprint', fingerprint,
+               'error', left(error, 2000), 'started', run_started_at, 'run', ran, 'dead', to_status = 'FAILED' AND to_dlq
+           )) FILTER (WHERE failed AND ran OR to_status = 'FAILED' AND to_dlq)
+      INTO moved_, wake_, cancelled, failures_
       FROM moved;
 
+    IF failures_ IS NOT NULL THEN
+        PERFORM detiq_record_failures(at_, failures_);
+    END IF;
     IF wake_ > 0 AND NOT quiet_ THEN
         -- With its sender, so that a worker need not wake itself.
         PERFORM pg_notify('detiq_jobs', left(actor_, 200));
