@@ -1,12 +1,17 @@
-"""The overview's chart, drawn as SVG on the server; everything in it is a number of ours."""
+"""The charts, drawn as SVG on the server; what is text in them is escaped, all else is a number of ours."""
 
+import math
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from jobs.console.queries.overview import Minute
+from jobs.console.queries.overview.failing import Heat
+from jobs.console.queries.overview.times import Spread
+from jobs.templatetags.formats import duration_text
 
 WIDTH, HEIGHT = 640, 250
 LEFT, RIGHT = 34, 570
@@ -117,3 +122,207 @@ def _times(minutes: Sequence[Minute]) -> SafeString:
         '<text x="{}" y="{}" text-anchor="middle">{}</text>',
         ((_x(index, count), FAIL_BOTTOM + 18, text) for index, text in marks),
     )
+
+
+# --- Percentiles ------------------------------------------------------------------------------------------------------
+SPREAD_WIDTH, SPREAD_HEIGHT = 520, 130
+SPREAD_LEFT, SPREAD_RIGHT, SPREAD_TOP, SPREAD_BOTTOM = 44, 440, 12, 104
+# The marks of the axis, in seconds; it is logarithmic, since waits and runs are.
+MARKS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 14_400.0)
+
+
+def spread(name: str, steps: Sequence[Spread]) -> SafeString:
+    """Half and nineteen of twenty took no longer than this: two lines over the last hour."""
+    known = [value for step in steps for value in (step.p50, step.p95) if value is not None]
+    top = next((mark for mark in MARKS if known and mark >= max(known)), MARKS[-1])
+    low = next((mark for mark in reversed(MARKS) if known and mark <= min(known) and mark < top), MARKS[0])
+    parts = [_spread_grid(low, top)]
+    parts += [_spread_line("faint-line", [step.p50 for step in steps], low, top)]
+    parts += [_spread_line("line", [step.p95 for step in steps], low, top)]
+    parts += [_spread_labels(steps, low, top), _spread_times(steps)]
+    return format_html(
+        '<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>',
+        spread_summary(name, steps), SPREAD_WIDTH, SPREAD_HEIGHT, format_html_join("", "{}", ((part,) for part in parts)),
+    )  # fmt: skip
+
+
+def spread_summary(name: str, steps: Sequence[Spread]) -> str:
+    """The chart in words."""
+    last = next((step for step in reversed(steps) if step.p95 is not None), None)
+    if last is None or last.p50 is None or last.p95 is None:
+        return f"{name}, last hour: none"
+    return f"{name}, last 5 min with any: half within {duration_text(last.p50)}, 95 % within {duration_text(last.p95)}"
+
+
+def _log_y(value: float, low: float, top: float) -> float:
+    share = (math.log(min(max(value, low), top)) - math.log(low)) / (math.log(top) - math.log(low))
+    return round(SPREAD_BOTTOM - (SPREAD_BOTTOM - SPREAD_TOP) * share, 1)
+
+
+def _spread_x(index: int, count: int) -> float:
+    return round(SPREAD_LEFT + (SPREAD_RIGHT - SPREAD_LEFT) * index / max(1, count - 1), 1)
+
+
+def _spread_line(name: str, values: Sequence[float | None], low: float, top: float) -> SafeString:
+    """A line with gaps where nothing ran; a point alone is a short stroke."""
+    runs: list[list[str]] = [[]]
+    for index, value in enumerate(values):
+        if value is None:
+            runs.append([])
+            continue
+        runs[-1].append(f"{_spread_x(index, len(values))},{_log_y(value, low, top)}")
+    for run in runs:
+        if len(run) == 1:
+            x, y = run[0].split(",")
+            run.append(f"{float(x) + 4:g},{y}")
+    return format_html_join(
+        "", '<polyline class="{}" points="{}"/>', ((name, " ".join(points)) for points in runs if points)
+    )
+
+
+def _spread_grid(low: float, top: float) -> SafeString:
+    marks = [mark for mark in MARKS if low <= mark <= top]
+    return format_html_join(
+        "",
+        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
+        (
+            (SPREAD_LEFT, SPREAD_RIGHT, y, y, SPREAD_LEFT - 6, y + 4, _mark_words(mark))
+            for mark in marks
+            for y in [_log_y(mark, low, top)]
+        ),
+    )
+
+
+def _mark_words(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:g} s"
+    return f"{seconds / 60:g} min" if seconds < 3600 else f"{seconds / 3600:g} h"
+
+
+def _spread_labels(steps: Sequence[Spread], low: float, top: float) -> SafeString:
+    last = next((step for step in reversed(steps) if step.p95 is not None), None)
+    if last is None or last.p50 is None or last.p95 is None:
+        middle = (SPREAD_LEFT + SPREAD_RIGHT) / 2
+        return format_html('<text x="{}" y="{}" text-anchor="middle">none in the last hour</text>', middle, 60)
+    upper, lower = _log_y(last.p95, low, top) + 4, _log_y(last.p50, low, top) + 4
+    if lower - upper < 13:
+        lower = upper + 13
+    if lower > SPREAD_BOTTOM + 6:
+        upper, lower = upper - (lower - SPREAD_BOTTOM - 6), SPREAD_BOTTOM + 6
+    return format_html_join(
+        "",
+        '<text class="{}" x="{}" y="{}">{}</text>',
+        [
+            ("strong", SPREAD_RIGHT + 7, round(upper, 1), f"95 %: {duration_text(last.p95)}"),
+            ("", SPREAD_RIGHT + 7, round(lower, 1), f"half: {duration_text(last.p50)}"),
+        ],
+    )
+
+
+def _spread_times(steps: Sequence[Spread]) -> SafeString:
+    count = len(steps)
+    marks = [(index, f"{timezone.localtime(steps[index].at):%H:%M}") for index in range(0, count - 2, 3)]
+    marks.append((count - 1, "now"))
+    return format_html_join(
+        "",
+        '<text x="{}" y="{}" text-anchor="middle">{}</text>',
+        ((_spread_x(index, count), SPREAD_HEIGHT - 6, text) for index, text in marks),
+    )
+
+
+# --- A group's days ---------------------------------------------------------------------------------------------------
+DAYS_WIDTH, DAYS_HEIGHT, DAYS_BOTTOM = 640, 92, 70
+
+
+def days(values: Sequence[tuple[datetime, int]]) -> SafeString:
+    """Failed runs of each day (UTC), as bars."""
+    top = nice(max([4, *(n for _, n in values)]))
+    step = (RIGHT - LEFT) / max(1, len(values))
+    bars = []
+    for index, (_, n) in enumerate(values):
+        if n:
+            height = max(1.0, round((DAYS_BOTTOM - 10) * n / top, 1))
+            bars.append((round(LEFT + index * step + 1, 1), DAYS_BOTTOM - height, round(step - 2, 1), height))
+    rects = format_html_join("", '<rect class="fail" x="{}" y="{}" width="{}" height="{}"/>', bars)
+    marks = [
+        (round(LEFT + (index + 0.5) * step, 1), DAYS_HEIGHT - 6, f"{at.day} {at:%b}")
+        for index, (at, _) in enumerate(values)
+        if index % 7 == 1
+    ]
+    texts = format_html_join("", '<text x="{}" y="{}" text-anchor="middle">{}</text>', marks)
+    return format_html(
+        '<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">'
+        '<line class="grid" x1="{}" x2="{}" y1="10" y2="10"/>'
+        '<text x="{}" y="14" text-anchor="end">{}</text><line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>{}{}</svg>',
+        days_summary(values), DAYS_WIDTH, DAYS_HEIGHT, LEFT, RIGHT, LEFT - 6, f"{top:,}", LEFT, RIGHT, DAYS_BOTTOM,
+        DAYS_BOTTOM, rects, texts,
+    )  # fmt: skip
+
+
+def days_summary(values: Sequence[tuple[datetime, int]]) -> str:
+    """The chart in words."""
+    total, today = sum(n for _, n in values), values[-1][1] if values else 0
+    return f"Last {len(values)} days: {total:,} failed runs, {today:,} of them today (UTC)"
+
+
+# --- Heat map ---------------------------------------------------------------------------------------------------------
+HEAT_WIDTH, HEAT_LEFT, HEAT_CELL, HEAT_ROW = 640, 152, 18, 20
+HEAT_LEVELS = 5
+
+
+def heat(rows: Sequence[Heat], first: datetime | None) -> SafeString:
+    """Failed runs by type and hour: the darker, the more, each hour's number on hover; the scale is that of all rows."""
+    if not rows or first is None:
+        return SafeString("")
+    top = max(max(row.hours) for row in rows)
+    height = HEAT_ROW * len(rows) + 18
+    body = [_heat_row(row, index, top, first) for index, row in enumerate(rows)]
+    marks = [
+        (
+            HEAT_LEFT + hour * HEAT_CELL + HEAT_CELL // 2,
+            height - 4,
+            f"{timezone.localtime(first + timedelta(hours=hour)):%H:%M}",
+        )
+        for hour in range(0, 24, 4)
+    ]
+    times = format_html_join("", '<text x="{}" y="{}" text-anchor="middle">{}</text>', marks)
+    return format_html(
+        '<svg class="chart heat" role="img" aria-label="{}" viewBox="0 0 {} {}">{}{}</svg>',
+        f"Failed runs by type and hour, last 24 h: {sum(row.n for row in rows):,}; at most {top:,} in an hour",
+        HEAT_WIDTH, height, format_html_join("", "{}", ((part,) for part in body)), times,
+    )  # fmt: skip
+
+
+def _heat_row(row: Heat, index: int, top: int, first: datetime) -> SafeString:
+    y = index * HEAT_ROW
+    cells = format_html_join(
+        "",
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>',
+        (
+            (
+                f"h{level(n, top)}",
+                HEAT_LEFT + hour * HEAT_CELL,
+                y,
+                HEAT_CELL - 2,
+                HEAT_ROW - 3,
+                _heat_words(row.type, n, first, hour),
+            )
+            for hour, n in enumerate(row.hours)
+        ),
+    )
+    name = row.type if len(row.type) <= 22 else row.type[:21] + "…"
+    return format_html(
+        '<text x="{}" y="{}" text-anchor="end">{}</text>{}<text class="strong" x="{}" y="{}">{}</text>',
+        HEAT_LEFT - 8, y + 13, name or "(empty)", cells, HEAT_LEFT + 24 * HEAT_CELL + 4, y + 13, f"{row.n:,}",
+    )  # fmt: skip
+
+
+def _heat_words(type_: str, n: int, first: datetime, hour: int) -> str:
+    return f"{type_[:60]}, {timezone.localtime(first + timedelta(hours=hour)):%H:%M}: {n:,}"
+
+
+def level(n: int, top: int) -> int:
+    """How dark, from 0 to 5, on a logarithmic scale: one failure among thousands still shows."""
+    if n <= 0:
+        return 0
+    return max(1, min(HEAT_LEVELS, math.ceil(HEAT_LEVELS * math.log1p(n) / math.log1p(max(top, 8)))))

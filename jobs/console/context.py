@@ -41,6 +41,9 @@ PARENT = {
     "dialog": "jobs",
     "pause_new": "pauses",
     "lift": "pauses",
+    "failure_runs": "failures",
+    "group": "failures",
+    "group_change": "failures",
 }
 
 
@@ -118,6 +121,8 @@ def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
     numbers: dict[str, tuple[Any, str]] = {}
     if snapshot.queued:
         numbers["jobs"] = (snapshot.queued, "")
+    if snapshot.open_groups:
+        numbers["failures"] = (_open_words(snapshot.open_groups), "attention")
     if dead:
         numbers["dlq"] = (f"{dead:,}", "dead")
     if known and alive < known:
@@ -129,6 +134,11 @@ def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
     if snapshot.pauses:
         numbers["pauses"] = (len(snapshot.pauses), "attention hatched")
     return numbers
+
+
+def _open_words(groups: dict[str, int]) -> str:
+    new, back = groups.get("NEW", 0), groups.get("REGRESSED", 0)
+    return f"{back:,} back" if back and not new else f"{new + back:,} open" if back else f"{new:,} new"
 
 
 def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from jobs.console.paging import storable
 from jobs.console.permissions import LONGEST_PAUSE_SECONDS
 from jobs.domain.errors import InvalidInput
+from jobs.domain.groups import CHOICES, WORDS
 from jobs.domain.values import check_json
 
 LONGEST_REASON = 2_000
@@ -50,6 +51,17 @@ class ReasonForm(forms.Form):
     """Why; kept in the audit trail."""
 
     reason = TextField(max_length=LONGEST_REASON, error_messages={"required": "Write why, in a few words."})
+
+
+class GroupForm(ReasonForm):
+    """What somebody says of a failure group. `seen` is the state in which it was seen."""
+
+    state = forms.ChoiceField(
+        choices=[(state.value, WORDS[state]) for state in CHOICES], error_messages={"required": "Choose a state."}
+    )
+    owner = TextField(label="Owner", required=False)
+    note = TextField(label="Note", required=False, max_length=LONGEST_REASON)
+    seen = TextField(required=False, max_length=40)
 
 
 class EnqueueForm(forms.Form):

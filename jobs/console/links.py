@@ -18,3 +18,20 @@ def jobs_url(**params: str | list[str] | None) -> str:
     """The jobs list under a filter; empty values are left out."""
     kept = {name: value for name, value in params.items() if value}
     return "/jobs/" + ("?" + urlencode(kept, doseq=True) if kept else "")
+
+
+def group_url(fingerprint: str) -> str:
+    """The page of a failure group. A fingerprint is any text."""
+    return "/failures/group/?" + urlencode({"id": fingerprint})
+
+
+def failures_url(**params: str | None) -> str:
+    """The failures page under a filter; empty values are left out."""
+    kept = {name: value for name, value in params.items() if value}
+    return "/failures/" + ("?" + urlencode(kept) if kept else "")
+
+
+def runs_url(**params: str | None) -> str:
+    """The failed runs under a filter; empty values are left out."""
+    kept = {name: value for name, value in params.items() if value}
+    return "/failures/runs/" + ("?" + urlencode(kept) if kept else "")

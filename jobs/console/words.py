@@ -1,6 +1,5 @@
 """Sentences about jobs and the queue. No database and no HTML: everything is an argument."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from jobs.domain.failures import POLICIES
 from jobs.domain.states import DEAD_LETTERED, state, word
 from jobs.queue.pauses import PauseInForce
-from jobs.templatetags.formats import duration_text, relative_text
+from jobs.templatetags.formats import relative_text
 
 # How often a failure of each type is tried again; what is not known is not guessed.
 BUDGETS = {str(kind): policy.retries for kind, policy in POLICIES.items()}
@@ -148,28 +147,3 @@ class Verdict:
     text: str
     tag: str = ""
     more: str = ""
-
-
-def drain(queued: int, entered: float, left: float, oldest: datetime | None, now: datetime, stopped: str) -> Verdict:
-    """Is the queue getting shorter? `stopped` says what keeps everything from starting."""
-    if not queued:
-        return Verdict("Nothing waits")
-    more = f"{queued:,} queued" + (f", oldest wait {duration_text((now - oldest).total_seconds())}." if oldest else ".")
-    net = round(entered) - round(left)
-    if stopped:
-        return Verdict(stopped, "Not draining", more)
-    if net > 0:
-        return Verdict(f"{net:,} more in than out each minute", "Not draining", more)
-    if left < 0.5:
-        return Verdict("Nothing has started in the last minutes", "Not draining", more)
-    return Verdict(f"Draining, {-net:,} more out than in each minute" if net else "In and out are even", more=more)
-
-
-def failing(rows: Iterable[dict[str, Any]]) -> Verdict:
-    """What fails, of the last hour."""
-    found = list(rows)
-    total, dead = sum(row["n"] for row in found), sum(row["dead"] for row in found)
-    if not total:
-        return Verdict("Nothing failed in the last hour")
-    text = f"{plural(total, 'failed run')} in 1 h, {plural(len(found), 'kind')}"
-    return Verdict(text, f"{dead:,} dead-lettered" if dead else "")

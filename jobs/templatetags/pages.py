@@ -1,11 +1,18 @@
 """Tags that know the console's addresses and words."""
 
+from datetime import datetime
+from hashlib import sha256
+
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs.console import words
-from jobs.console.links import job_url
+from jobs.console import verdicts, words
+from jobs.console.forecast import Forecast
+from jobs.console.links import group_url as group_address
+from jobs.console.links import job_url, runs_url
+from jobs.domain.groups import OPEN, WORDS
+from jobs.templatetags.formats import duration_text
 
 register = template.Library()
 
@@ -27,3 +34,64 @@ def first_line(text: str | None) -> str:
 def change_words(source: str | None, target: str | None) -> str:
     """`{% change_words change.source change.target %}`: `Running → Done`."""
     return words.transition(source, target)
+
+
+@register.simple_tag
+def group_url(fingerprint: str) -> str:
+    """`{% group_url line.fingerprint %}`: the address of a failure group."""
+    return group_address(fingerprint)
+
+
+@register.simple_tag
+def failed_runs_url(span: str, **params: str) -> str:
+    """`{% failed_runs_url "1h" group=line.fingerprint %}`: the failed runs behind a number."""
+    return runs_url(
+        span=span, **{name: "-" if name == "failure" and not value else value for name, value in params.items()}
+    )
+
+
+@register.simple_tag
+def group_state(state: str) -> SafeString:
+    """`{% group_state line.state %}`: what asks for somebody is inverted, the rest is grey."""
+    word = WORDS.get(state, state)  # type: ignore[call-overload]
+    return format_html('<span class="tag {}">{}</span>', "inverted" if state in OPEN else "plain", word)
+
+
+@register.simple_tag
+def empty_at(forecast: Forecast, now: datetime) -> str:
+    """`{% empty_at line.forecast now.at %}`: when a queue will be empty, as a range, or why that cannot be said."""
+    return verdicts.empty_in(forecast, now) or str(forecast.outlook)
+
+
+@register.simple_tag(name="job_url")
+def job_address(job_id: str) -> str:
+    """`{% job_url run.id %}`: the address of a job."""
+    return job_url(job_id)
+
+
+@register.simple_tag
+def between(start: datetime | None, end: datetime | None) -> SafeString:
+    """`{% between run.started_at run.at %}`: how long it took; a dash when one is unknown."""
+    if start is None or end is None:
+        return format_html('<span class="none">{}</span>', "–")
+    return format_html("{}", duration_text((end - start).total_seconds()))
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """`{{ line.share|percent }}`: a share of 1 as `41 %`; what is there but small is not called nothing."""
+    if share is None:
+        return "–"
+    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+@register.filter
+def tail(text: str, characters: int) -> str:
+    """`{{ job_id|tail:8 }}`: the end of an id, which tells ids of one time apart."""
+    return text if len(text) <= characters else "…" + text[-characters:]
+
+
+@register.filter
+def row_id(text: str) -> str:
+    """`<tr id="group-{{ fingerprint|row_id }}">`: an id for any text, the same for the same text."""
+    return sha256(text.encode()).hexdigest()[:16]

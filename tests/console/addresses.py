@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
-    "/settings/", "/enqueue/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/failures/runs/", "/settings/", "/enqueue/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
@@ -17,7 +17,10 @@ ACTIONS = {
     "pause": "/actions/pause/",
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
+    "change_group": "/actions/group/",
 }
+# Pages about one failure group: put its fingerprint in.
+GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

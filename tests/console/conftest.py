@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from jobs.console import metrics
-from jobs.console.queries.overview import shared
+from jobs.console.queries.overview import forget
 from tests.factories import user
 
 ROLES = ["viewer", "operator", "support", "admin"]
@@ -16,10 +16,10 @@ ROLES = ["viewer", "operator", "support", "admin"]
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
     """What a process keeps between requests must not reach from one test into the next."""
-    shared.clear()
+    forget()
     metrics.clear()
     yield
-    shared.clear()
+    forget()
 
 
 @pytest.fixture

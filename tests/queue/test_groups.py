@@ -65,7 +65,9 @@ def test_failures_are_counted_by_group_tenant_and_time(conn: Any) -> None:
 def test_what_plain_sql_writes_counts_too_and_is_grouped(conn: Any) -> None:
     for index in range(5):
         insert(conn, f"j{index}", status="RUNNING", workerId="node-1")
-    conn.execute("""UPDATE "PlatformJob" SET status = 'FAILED', error = 'proxy px-0' || right(id, 1) || ' answers 502'""")
+    conn.execute(
+        """UPDATE "PlatformJob" SET status = 'FAILED', error = 'proxy px-0' || right(id, 1) || ' answers 502'"""
+    )
     insert(conn, "k", status="RUNNING")
     conn.execute("""UPDATE "PlatformJob" SET status = 'RETRY_WAIT', error = 'no space left' WHERE id = 'k'""")
     insert(conn, "fine", status="RUNNING")
@@ -104,7 +106,9 @@ def test_a_hostile_fingerprint_does_not_stop_the_folding(conn: Any) -> None:
         ["x" * 9000 + "\n\u202e", "F" * 9000, "e" * 900_000],
     )
     fold(conn)
-    ((name, kind, size),) = conn.execute("SELECT fingerprint, failure_type, length(sample) FROM failure_group").fetchall()
+    ((name, kind, size),) = conn.execute(
+        "SELECT fingerprint, failure_type, length(sample) FROM failure_group"
+    ).fetchall()
     assert (len(name), len(kind), size) == (200, 100, 1000)
 
 
@@ -225,5 +229,8 @@ def test_minutes_without_tenants_say_what_those_with_tenants_say(conn: Any) -> N
     for index in range(4):
         fail(conn, f"j{index}", tenant=f"t{index % 2}")
     fold(conn)
-    assert conn.execute("SELECT sum(n) FROM tally_flow").fetchone() == conn.execute("SELECT sum(n) FROM tally_minute").fetchone()
+    assert (
+        conn.execute("SELECT sum(n) FROM tally_flow").fetchone()
+        == conn.execute("SELECT sum(n) FROM tally_minute").fetchone()
+    )
     assert conn.execute("SELECT sum(started) FROM tally_tenant").fetchone() == (4,)

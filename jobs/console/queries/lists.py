@@ -1,28 +1,9 @@
-"""The rows of the simple pages: failures, DLQ groups, tenants, audit, operations, ledger. Every read is bounded."""
+"""The rows of the simple pages: DLQ groups, audit, operations, ledger. Every read is bounded."""
 
-from datetime import timedelta
-
-from jobs.conf import conf
 from jobs.console.paging import Cursor, Page, cut
-from jobs.console.queries import counts
-from jobs.console.queries.db import Row, database_now, fetch
+from jobs.console.queries.db import Row, fetch
 
-MOST = 200
 PAGE = 50
-
-
-def failures(hours: int) -> list[Row]:
-    """Failed runs by type and failure type in the last hours, most first."""
-    since = (database_now() - timedelta(hours=hours)).replace(second=0, microsecond=0)
-    return fetch(
-        f"""SELECT type, failure_type, sum(n)::bigint AS n, count(DISTINCT tenant_id) AS tenants,
-                   coalesce(sum(n) FILTER (WHERE to_state = 'DEAD_LETTERED'), 0)::bigint AS dead,
-                   coalesce(sum(n) FILTER (WHERE to_state = 'RETRY_WAIT'), 0)::bigint AS retried
-              FROM ({counts.CHANGES}) c
-             WHERE from_state IN ('RUNNING', 'CANCEL_REQUESTED') AND to_state IN ('RETRY_WAIT', 'FAILED', 'DEAD_LETTERED')
-             GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT {MOST}""",  # noqa: S608
-        {"since": since},
-    )
 
 
 def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
@@ -37,28 +18,6 @@ def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
         {"most": most, "rows": rows},
     )
     return groups, bool(groups) and groups[0]["total"] >= rows
-
-
-def tenants(name: str = "") -> list[Row]:
-    """Tenants that have jobs or a setting, the busiest first."""
-    return fetch(
-        f"""SELECT t.tenant_id, t.queued, t.retry_wait, t.dead, t.total, coalesce(r.running, 0) AS running,
-                   detiq_tenant_cap(t.tenant_id, %(cap)s) AS cap, s.tenant_id IS NOT NULL AS own, s.ends_at, s.note,
-                   count(*) OVER () AS tenants
-              FROM (SELECT tenant_id,
-                           coalesce(sum(n) FILTER (WHERE state = 'QUEUED'), 0)::bigint AS queued,
-                           coalesce(sum(n) FILTER (WHERE state = 'RETRY_WAIT'), 0)::bigint AS retry_wait,
-                           coalesce(sum(n) FILTER (WHERE state = 'DEAD_LETTERED'), 0)::bigint AS dead,
-                           sum(n)::bigint AS total
-                      FROM ({counts.STATES}) c
-                     WHERE %(name)s = '' OR strpos(lower(tenant_id), lower(%(name)s)) > 0
-                     GROUP BY 1 HAVING sum(n) > 0) t
-              LEFT JOIN (SELECT "tenantId" AS tenant_id, count(*) AS running FROM "PlatformJob"
-                          WHERE status IN ('RUNNING', 'CANCEL_REQUESTED') AND NOT inline GROUP BY 1) r USING (tenant_id)
-              LEFT JOIN tenant_setting s USING (tenant_id)
-             ORDER BY t.queued DESC, running DESC, t.total DESC, t.tenant_id LIMIT {MOST}""",  # noqa: S608
-        {"cap": conf().tenant_cap, "name": name},
-    )
 
 
 def audit(after: Cursor | None, before: Cursor | None, actor: str = "", action: str = "") -> Page:

@@ -10,13 +10,23 @@ from django.shortcuts import render
 from psycopg_pool import PoolTimeout
 
 from jobs.console.queries.db import TooSlow
-from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, JobsError, TransitionRefused
+from jobs.domain.errors import (
+    DuplicateJob,
+    GroupChanged,
+    GroupNotFound,
+    InvalidInput,
+    JobNotFound,
+    JobsError,
+    TransitionRefused,
+)
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
 
 STATUS: dict[type[Exception], int] = {
     JobNotFound: 404,
+    GroupNotFound: 404,
+    GroupChanged: 409,
     TransitionRefused: 409,
     DuplicateJob: 409,
     PauseNotFound: 409,

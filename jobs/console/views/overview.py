@@ -1,13 +1,13 @@
-"""The overview: held, draining, failing, tenants, counts, workers."""
+"""The overview: held, draining, failing, who suffers, counts. Quiet when all is well."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.console import charts, words
+from jobs.console import charts, verdicts
 from jobs.console.queries.db import TooSlow
-from jobs.console.queries.overview import TOP, Snapshot, TypeLine, shared
+from jobs.console.queries.overview import TOP, Detail, Snapshot, TypeLine, detail, shared
 from jobs.console.views.render import show
 from jobs.domain.states import WORDS
 
@@ -19,35 +19,41 @@ def overview(request: HttpRequest) -> HttpResponse:
         context = _context(shared.get())
     except TooSlow as error:
         context = {"too_slow": str(error)}
+    else:
+        try:
+            context |= _detail(shared.get(), detail.get())
+        except TooSlow as error:
+            context["detail_too_slow"] = str(error)
     return show(request, "console/overview.html", context)
 
 
 def _context(now: Snapshot) -> dict[str, Any]:
-    total = now.minutes
-    entered = sum(line.entered for line in now.types)
-    left = sum(line.left for line in now.types)
     return {
         "now": now,
         "server_now": now.at,
-        "stopped": stopped(now),
-        "drain": words.drain(now.queued, entered, left, now.oldest, now.at, stopped(now)),
-        "chart": charts.flow(total),
-        "summary": charts.summary(total),
+        "stopped": verdicts.stopped(now),
+        "held": verdicts.held(now),
+        "duties": [verdicts.duty(one, now.at) for one in now.overdue],
+        "drain": verdicts.drain(now),
+        "chart": charts.flow(now.minutes),
+        "summary": charts.summary(now.minutes),
         "types": top_types(now.types),
-        "failing": words.failing(now.failing),
-        "failing_rows": now.failing[:TOP],
-        "tenant_verdict": tenants(now),
         "cells": cells(now),
         "slots_used": sum(line.running for line in now.workers),
         "slots": sum(line.slots for line in now.workers_live),
     }
 
 
-def stopped(now: Snapshot) -> str:
-    """What keeps every job from starting; empty when nothing does."""
-    if any(line.pause.type is None and not line.pause.tenant_id and not line.pause.project_id for line in now.pauses):
-        return "Everything is paused"
-    return "" if now.workers_live else "No live worker"
+def _detail(now: Snapshot, more: Detail) -> dict[str, Any]:
+    return {
+        "detail": more,
+        "failing": verdicts.failing(more.failing, now.open_groups),
+        "kinds": [(kind, verdicts.beside_usual(kind.n, kind.usual)) for kind in more.failing.kinds[:5]],
+        "heat": charts.heat(more.failing.heat, more.failing.first_hour),
+        "waits": charts.spread("Wait until a start", more.times.waits),
+        "runs": charts.spread("Run time", more.times.runs),
+        "tenant_verdict": verdicts.tenants(now, more),
+    }
 
 
 def top_types(lines: list[TypeLine]) -> list[TypeLine]:
@@ -55,29 +61,20 @@ def top_types(lines: list[TypeLine]) -> list[TypeLine]:
     if len(lines) <= TOP:
         return lines
     rest = lines[TOP - 1 :]
-    other = TypeLine(f"{len(rest)} other types")
+    other = TypeLine(f"{len(rest)} other types", other=True)
     other.queued, other.entered = sum(line.queued for line in rest), sum(line.entered for line in rest)
     other.left = sum(line.left for line in rest)
     other.oldest = min((line.oldest for line in rest if line.oldest), default=None)
     return [*lines[: TOP - 1], other]
 
 
-def tenants(now: Snapshot) -> words.Verdict:
-    """Who waits."""
-    if not now.queued:
-        return words.Verdict("Nobody waits")
-    full = [line for line in now.tenants if line.cap is not None and line.queued and line.running >= line.cap]
-    text = f"{words.plural(now.tenants_active, 'tenant')} waiting or running"
-    return words.Verdict(text, more=f"{len(full)} at the cap" if full else "")
-
-
 def cells(now: Snapshot) -> list[dict[str, Any]]:
     """The eight states, and any that another program invented."""
-    hour = {"DONE": sum(minute.done for minute in now.minutes)}
+    done = sum(minute.done for minute in now.minutes)
     notes = {
         "RUNNING": f"{now.silent:,} silent" if now.silent else f"of {sum(w.slots for w in now.workers_live):,} slots",
         "RETRY_WAIT": f"{now.due:,} due within 1 h" if now.due else "none due",
-        "DONE": f"{hour['DONE']:,} in the last hour",
+        "DONE": f"{done:,} in the last hour",
         "FAILED": "waiting for the sweep",
         "DEAD_LETTERED": "in the DLQ",
     }

@@ -1,29 +1,52 @@
-"""Tenants."""
+"""Tenants: slots, waits, the share of worker time beside the fair one, and who starves."""
+
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
+from jobs.console import verdicts
 from jobs.console.paging import storable
-from jobs.console.queries import lists
-from jobs.console.queries.db import TooSlow, database_now, limited
-from jobs.console.queries.overview import shared
+from jobs.console.queries import tenants as read
+from jobs.console.queries.db import Row, TooSlow, limited
+from jobs.console.queries.overview import Detail, Snapshot, TenantLine, detail, shared
+from jobs.console.queries.overview import tenants as capacity
 from jobs.console.views.render import show
 
 
 @require_safe
 def tenants(request: HttpRequest) -> HttpResponse:
-    """The busiest tenants, or those whose name has a text."""
+    """The busiest tenants, or those whose name has a text; starved ones first."""
     name = request.GET.get("name", "")[:300]
     name = name if storable(name) else ""
-    context = {"name": name, "default_cap": conf().tenant_cap, "region_url": request.get_full_path()}
+    context: dict[str, Any] = {"name": name, "default_cap": conf().tenant_cap, "region_url": request.get_full_path()}
     try:
-        oldest = {line.tenant: line.oldest for line in shared.get().tenants}
+        now, more = shared.get(), detail.get()
         with limited():
-            rows = lists.tenants(name)
-            context |= {"rows": rows, "total": rows[0]["tenants"] if rows else 0, "server_now": database_now()}
-        for row in rows:
-            row["oldest"] = oldest.get(row["tenant_id"])
+            rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST])
+        context |= {
+            "rows": list(zip(rows, lines(rows, now, more), strict=True)),
+            "total": rows[0]["tenants"] if rows else 0,
+            "server_now": now.at,
+            "verdict": verdicts.tenants(now, more),
+            "fairness": more.fairness,
+            "share_minutes": capacity.SHARE_MINUTES,
+        }
     except TooSlow as error:
         context["too_slow"] = str(error)
     return show(request, "console/tenants.html", context)
+
+
+def lines(rows: list[Row], now: Snapshot, more: Detail) -> list[TenantLine]:
+    """What runs, waits and was taken, for the tenants of the page."""
+    oldest = now.oldest_by_tenant
+    found = [
+        TenantLine(
+            row["tenant_id"], queued=row["queued"], cap=row["cap"], oldest=oldest.get(row["tenant_id"]),
+            starved=row["tenant_id"] in more.starved,
+        )
+        for row in rows
+    ]  # fmt: skip
+    capacity.fill(found, now.live, more.took, set(more.active))
+    return found

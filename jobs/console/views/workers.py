@@ -1,30 +1,64 @@
-"""Workers."""
+"""Workers: processes, slots, what each runs, and whether it knows the pauses in force."""
+
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from jobs.console.queries import workers as read
-from jobs.console.queries.db import database_now, limited
-from jobs.console.queries.overview import shared
+from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.overview import Snapshot, shared
+from jobs.console.queries.workers import WorkerLine
 from jobs.console.views.render import show
+
+SHOWN_RUNS = 16
 
 
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
-    """The registry: who runs, who is silent, who stopped in the last days."""
-    live = shared.get().live
+    """The registry: who runs what, who is silent, who stopped in the last days."""
+    snapshot = shared.get()
     with limited():
-        rows = read.lines(live, ended_too=True)
+        rows = read.lines(snapshot.live, ended_too=True)
+        runs = read.runs()
         now = database_now()
     alive = [row for row in rows if row.alive]
     silent = [row for row in rows if row.silent and not row.stopped_at]
-    context = {
-        "rows": rows,
+    context: dict[str, Any] = {
+        "rows": [worker(row, runs, snapshot) for row in rows],
         "server_now": now,
         "alive": len(alive),
         "silent": len(silent),
+        "silent_runs": [run for run in runs if run["silent"]][:50],
+        "inline": [run for run in runs if run["inline"]][:50],
         "used": sum(row.running for row in alive),
         "slots": sum(row.slots for row in alive),
         "silent_after": read.silent_after(),
+        "versions": sorted({row.version for row in alive if row.version}),
+        "pauses": snapshot.pauses,
+        "newest_pause": newest_pause(snapshot),
     }
     return show(request, "console/workers.html", context)
+
+
+def newest_pause(snapshot: Snapshot) -> int | None:
+    """The newest pause in force."""
+    return max((line.pause.id for line in snapshot.pauses if line.pause.id is not None), default=None)
+
+
+def worker(line: WorkerLine, runs: list[Row], snapshot: Snapshot) -> dict[str, Any]:
+    """One worker, what it runs, and whether it confirms the pauses."""
+    mine = [run for run in runs if run["worker_id"] == line.id and not run["inline"]]
+    return {"line": line, "runs": mine[:SHOWN_RUNS], "more": len(mine) - SHOWN_RUNS,
+            "pause": pause_word(line, newest_pause(snapshot))}  # fmt: skip
+
+
+def pause_word(line: WorkerLine, newest: int | None) -> str:
+    """Does it know the pauses in force? A silent worker's word is unknown, never a guess."""
+    if newest is None or line.stopped_at:
+        return ""
+    if not line.known:
+        return "obeys only the flag"
+    if line.silent:
+        return "unknown"
+    return "confirmed" if (line.pause_seen or 0) >= newest else "not yet"

@@ -1,0 +1,43 @@
+"""Everything the overview and the frame show, a module for each question, read at once for all open pages of a process."""
+
+from jobs.console.queries.overview.caps import tenant_caps, type_caps
+from jobs.console.queries.overview.detail import Detail, read_detail
+from jobs.console.queries.overview.drain import Minute, TypeLine
+from jobs.console.queries.overview.failing import GroupLine, Kind
+from jobs.console.queries.overview.held import Overdue, PauseLine
+from jobs.console.queries.overview.sharing import Shared
+from jobs.console.queries.overview.snapshot import TOP, Snapshot, read
+from jobs.console.queries.overview.tenants import TenantLine
+
+# What every page's frame needs: as fresh as the last change that was announced.
+shared: Shared[Snapshot] = Shared(lambda: read())  # noqa: PLW0108  (the name is looked up when it is asked)
+# Charts and comparisons, which a second more or less does not change.
+detail: Shared[Detail] = Shared(read_detail, longest=10.0, shortest=2.0)
+
+
+def forget() -> None:
+    """What was read no longer serves anybody: after an action of this process, and between tests."""
+    shared.clear()
+    detail.clear()
+
+
+__all__ = [
+    "TOP",
+    "Detail",
+    "GroupLine",
+    "Kind",
+    "Minute",
+    "Overdue",
+    "PauseLine",
+    "Shared",
+    "Snapshot",
+    "TenantLine",
+    "TypeLine",
+    "detail",
+    "forget",
+    "read",
+    "read_detail",
+    "shared",
+    "tenant_caps",
+    "type_caps",
+]

@@ -1,0 +1,30 @@
+"""The tenants' page: who has jobs or a setting, the busiest first."""
+
+from jobs.conf import conf
+from jobs.console.queries.counts import STATES
+from jobs.console.queries.db import Row, fetch
+
+MOST = 200
+
+
+def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:
+    """Up to `MOST` tenants whose name has a text: those named `first`, then by what waits and runs (`running`)."""
+    return fetch(
+        f"""SELECT t.tenant_id, t.queued, t.retry_wait, t.dead, t.total, coalesce(r.n, 0) AS running,
+                   detiq_tenant_cap(t.tenant_id, %(cap)s) AS cap, s.tenant_id IS NOT NULL AS own, s.ends_at, s.note,
+                   coalesce(s.weight, 1) AS weight, t.tenants
+              FROM (SELECT *, count(*) OVER () AS tenants
+                      FROM (SELECT tenant_id,
+                                   coalesce(sum(n) FILTER (WHERE state = 'QUEUED'), 0)::bigint AS queued,
+                                   coalesce(sum(n) FILTER (WHERE state = 'RETRY_WAIT'), 0)::bigint AS retry_wait,
+                                   coalesce(sum(n) FILTER (WHERE state = 'DEAD_LETTERED'), 0)::bigint AS dead,
+                                   sum(n)::bigint AS total
+                              FROM ({STATES}) c
+                             WHERE %(name)s = '' OR strpos(lower(tenant_id), lower(%(name)s)) > 0
+                             GROUP BY 1 HAVING sum(n) > 0) x) t
+              LEFT JOIN unnest(%(names)s::text[], %(ns)s::bigint[]) AS r (tenant_id, n) USING (tenant_id)
+              LEFT JOIN tenant_setting s USING (tenant_id)
+             ORDER BY t.tenant_id = ANY (%(first)s) DESC, t.queued DESC, running DESC, t.total DESC, t.tenant_id
+             LIMIT {MOST}""",  # noqa: S608
+        {"cap": conf().tenant_cap, "name": name, "names": list(running), "ns": list(running.values()), "first": first},
+    )

@@ -1,0 +1,80 @@
+"""Is anything held? Silent runs, overdue duties, who knows a pause, and what leaked through it."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from jobs.console.queries.overview import read
+from jobs.models import SweepDuty, SystemConfig
+from tests.factories import JobFactory, PauseFactory, WorkerFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def ago(**length: float) -> object:
+    return timezone.now() - timedelta(**length)
+
+
+def test_a_worker_confirms_a_pause_with_its_next_heartbeat(viewer: Client) -> None:
+    first, second = PauseFactory(type="CRAWL"), PauseFactory(type="DISCOVER")
+    WorkerFactory(id="sure:1:x", pause_seen=second.pk)
+    WorkerFactory(id="late:2:x", pause_seen=first.pk)
+    WorkerFactory(id="gone:3:x", pause_seen=second.pk, heartbeat_at=ago(minutes=5))
+    lines = {line.pause.type: line for line in read().pauses}
+    assert (lines["CRAWL"].confirmed, lines["CRAWL"].unsure) == (2, ("gone:3",))
+    assert (lines["DISCOVER"].confirmed, lines["DISCOVER"].unsure) == (1, ("gone:3", "late:2"))
+    page = viewer.get("/").content.decode()
+    assert "2 of 3 workers confirm; unknown: gone:3" in page
+    workers = viewer.get("/workers/").content.decode()
+    assert "confirmed" in workers and "not yet" in workers and "unknown" in workers
+
+
+def test_the_flag_of_other_programs_is_confirmed_by_nobody() -> None:
+    SystemConfig.objects.create(key="queue.paused", value="true")
+    WorkerFactory()
+    (line,) = read().pauses
+    assert line.confirmed is None and line.unsure == ()
+
+
+def test_a_job_that_started_after_a_pause_of_its_scope_is_named(viewer: Client) -> None:
+    WorkerFactory()
+    PauseFactory(type="CRAWL")
+    JobFactory(running=True, started_at=timezone.now() + timedelta(seconds=1), worker_id="node-7")
+    JobFactory(running=True, type="DISCOVER", started_at=timezone.now() + timedelta(seconds=1))
+    JobFactory(running=True)
+    snapshot = read()
+    assert snapshot.leaked == 1 and snapshot.pauses[0].running == 2
+    assert "1 job started through a pause" in viewer.get("/").content.decode()
+
+
+def test_duties_are_overdue_only_when_they_are(viewer: Client) -> None:
+    WorkerFactory()
+    SweepDuty.objects.create(name="rescue", looked_at=timezone.now())
+    SweepDuty.objects.create(name="prune jobs", ok_at=ago(hours=20))
+    assert read().overdue == []
+    SweepDuty.objects.filter(name="rescue").update(looked_at=ago(minutes=9))
+    SweepDuty.objects.filter(name="prune jobs").update(ok_at=ago(days=3))
+    SweepDuty.objects.create(name="promote", error="permission denied")
+    assert sorted(one.name for one in read().overdue) == ["promote", "prune jobs", "sweep"]
+    page = viewer.get("/").content.decode()
+    assert "3 overdue duties" in page and "Nobody has swept for 9 min" in page and "permission denied" in page
+
+
+def test_silent_runs_lead_to_the_rows(viewer: Client) -> None:
+    WorkerFactory()
+    job = JobFactory(running=True, heartbeat_at=ago(minutes=20), worker_id="w:9:x")
+    assert "1 run without a heartbeat" in viewer.get("/").content.decode()
+    workers = viewer.get("/workers/").content.decode()
+    assert 'id="silent"' in workers and f"/jobs/{job.id}/" in workers
+
+
+def test_what_each_worker_runs_is_on_its_page(viewer: Client) -> None:
+    WorkerFactory(id="w:1:a", version="1.4.2")
+    JobFactory(running=True, worker_id="w:1:a", tenant_id="acme", progress=31, current_step="page 3 of 9")
+    JobFactory(running=True, worker_id="w:1:a", tenant_id="globex", type="DISCOVER", status="CANCEL_REQUESTED")
+    JobFactory(running=True, inline=True, worker_id="x", tenant_id="inline-tenant")
+    page = viewer.get("/workers/").content.decode()
+    for text in ("acme", "31 %", "page 3 of 9", "globex", "asked to stop", "1.4.2", "inline-tenant", "2 of 8"):
+        assert text in page, text
