@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from jobs.domain.ids import new_id
-from jobs.models import AuditEntry, Job, JobLog, LifecycleEvent, Operation, Pause, Worker
+from jobs.models import AuditEntry, FailureGroup, Job, JobLog, LifecycleEvent, Operation, Pause, Worker
 
 
 class JobFactory(factory.django.DjangoModelFactory):
@@ -129,6 +129,23 @@ class OperationFactory(factory.django.DjangoModelFactory):
     kind = "redrive"
     actor = "dana"
     reason = "proxy rolled back"
+
+
+class GroupFactory(factory.django.DjangoModelFactory):
+    """A failure group that somebody has yet to look at."""
+
+    class Meta:
+        model = FailureGroup
+
+    fingerprint = factory.Sequence(lambda n: f"v1:{n:024x}")
+    type = "CRAWL"
+    failure_type = "TRANSIENT"
+    sample = "HTTP 502 from proxy px-07"
+    job_id = factory.LazyFunction(new_id)
+    first_at = factory.LazyFunction(lambda: timezone.now() - timedelta(hours=3))
+    last_at = factory.LazyFunction(timezone.now)
+    n = 12
+    dead = 2
 
 
 class EventFactory(factory.django.DjangoModelFactory):

@@ -1,7 +1,8 @@
 """Ninety days of a queue's life, made in SQL: for measuring pages at the size they must bear.
 
 Tenants by Zipf, types by weight, more by day than by night, incidents in which one cause prevails, retries, dead
-letters, the history of every job, and the counters that follow from it (minutes: of the last `MINUTE_DAYS` alone).
+letters, the history of every job, and the counters and failure groups that follow from it (minutes: of the last
+`MINUTE_DAYS` alone).
 """
 
 from collections.abc import Callable
@@ -13,14 +14,20 @@ from jobs.bench import statements
 from jobs.bench.causes import CAUSES
 from jobs.bench.fill import JOBS, bare, vacuum
 from jobs.bench.statements import Connection
+from jobs.domain import actors
 from jobs.domain.failures import POLICIES
 from jobs.domain.fingerprint import fingerprint
+from jobs.queue.statements import run
 
 TENANTS = 2_000
 MINUTE_DAYS = 8
 RUNNING = 64
 _CHUNK = 250_000
-_FILLED = (JOBS, "job_history", "tally_state", "tally_minute", "tally_total")
+_FOLDED = 100_000
+_FILLED = (
+    *(JOBS, "job_history", "tally_state", "tally_type", "tally_minute", "tally_total", "tally_flow", "tally_tenant"),
+    *("failure_delta", "failure_group", "failure_group_tenant", "failure_cause", "failure_tenant"),
+)
 _STEPS = ("jobs", "moves", "history", "tally_minutes", "tally_totals", "tally_states")
 
 
@@ -36,6 +43,11 @@ def generate(url: str, jobs: int, progress: Callable[[str], None] = lambda text:
                 progress(f"{first - 1:,} of {jobs:,} jobs")
                 _chunk(connection, jobs, first, min(jobs, first + _CHUNK - 1))
             progress("indexes")
+        progress("failures by cause")
+        connection.execute(statements.text("data/flow"))
+        connection.execute(statements.text("data/failures"))
+        while run("fold_failures", {"limit": _FOLDED, "actor": actors.SWEEP}, connection)[0]["folded"]:
+            pass
         progress("statistics")
         vacuum(connection, _FILLED)
 

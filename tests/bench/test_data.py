@@ -30,6 +30,13 @@ LIES = {
     "minutes differ from the history": """
         SELECT sum(n) FROM tally_minute WHERE minute >= now() - interval '7 days'
         EXCEPT SELECT count(*) FROM job_history WHERE date_trunc('minute', at) >= now() - interval '7 days'""",
+    "failures by cause, by tenant or by group differ from the history": """
+        SELECT sum(n), sum(dead) FROM failure_cause WHERE grain = 'd'
+        EXCEPT SELECT count(*), count(*) FILTER (WHERE to_dlq) FROM job_history WHERE to_status IN ('RETRY_WAIT', 'FAILED')
+        UNION ALL
+        (SELECT sum(n), sum(dead) FROM failure_group EXCEPT SELECT sum(n), sum(dead) FROM failure_tenant WHERE grain = 'h')""",
+    "counters by type differ from those by tenant": """
+        SELECT type, state, n FROM tally_type EXCEPT SELECT type, state, sum(n) FROM tally_state GROUP BY 1, 2""",
     "a tenant or a type runs more than its cap": """
         SELECT "tenantId" FROM "PlatformJob" WHERE status = 'RUNNING' GROUP BY 1 HAVING count(*) > 4
         UNION ALL SELECT type FROM "PlatformJob" WHERE status = 'RUNNING' AND type = 'DISCOVER' GROUP BY 1 HAVING count(*) > 2""",

@@ -10,9 +10,9 @@ from django.urls import get_resolver
 
 from jobs.console.permissions import TABLE, Role, can, role, who_may
 from jobs.models import AuditEntry, Job
-from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
+from tests.console.addresses import ACTIONS, GROUP_PAGES, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
 from tests.console.conftest import ROLES
-from tests.factories import JobFactory, PauseFactory, user
+from tests.factories import GroupFactory, JobFactory, PauseFactory, user
 
 pytestmark = pytest.mark.django_db
 
@@ -20,11 +20,14 @@ pytestmark = pytest.mark.django_db
 def test_every_route_is_in_the_lists_of_these_tests() -> None:
     known = {page.split("?")[0].strip("/") for page in [*PAGES, *OPEN, *ACTIONS.values()]}
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
-    listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/"}
+    listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
+              "failures/group/", "failures/group/change/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
-@pytest.mark.parametrize("path", [*PAGES, *JOB_PAGES, "/dialogs/cancel/?id={}", "/pauses/lift/?id=1", "/nowhere/"])
+@pytest.mark.parametrize(
+    "path", [*PAGES, *JOB_PAGES, *GROUP_PAGES, "/dialogs/cancel/?id={}", "/pauses/lift/?id=1", "/nowhere/"]
+)
 def test_strangers_are_sent_to_the_login(client: Client, path: str) -> None:
     JobFactory(id="a")
     response = client.get(path.format("a"))
@@ -91,6 +94,7 @@ def test_the_table_names_roles_and_refuses_what_it_does_not_know() -> None:
 FORMS = {
     "pause": {"type": "CRAWL", "ends": "900"},
     "enqueue": {"type": "CRAWL", "tenant": "t", "config": "{}", "token": "x"},
+    "change_group": {"id": "v1:a", "seen": "NEW", "state": "KNOWN"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}}  # fmt: skip
@@ -103,6 +107,7 @@ def test_every_action_as_every_role(
 ) -> None:
     job = JobFactory(**FITTING.get(action, {}))
     pause = PauseFactory()
+    GroupFactory(fingerprint="v1:a")
     form = {"id": pause.pk if action == "resume" else job.id, "reason": "a test"} | FORMS.get(action, {})
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
     done = AuditEntry.objects.exists()

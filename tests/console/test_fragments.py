@@ -93,10 +93,10 @@ def test_a_cursor_that_names_no_moment_is_refused_kindly(viewer: Client, cursor:
 
 @pytest.mark.parametrize("path", [*WHOLE, "job"])
 def test_the_number_of_queries_does_not_grow_with_the_rows(viewer: Client, path: str) -> None:
-    from jobs.console.queries.overview import shared
+    from jobs.console.queries.overview import forget
 
     def count() -> int:
-        shared.clear()
+        forget()
         with CaptureQueriesContext(
             connection,
         ) as queries:

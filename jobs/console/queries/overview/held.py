@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.conf import conf
-from jobs.console.queries import counts, workers
+from jobs.console.queries import workers
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.queries.rollups import LIVE
 from jobs.console.queries.workers import WorkerLine
@@ -45,26 +45,24 @@ class Overdue:
 
 def pause_lines(in_force: list[PauseInForce], live: list[Row], registry: list[WorkerLine]) -> list[PauseLine]:
     """What each pause holds, and who knows it."""
-    return [_pause_line(pause, live, registry) for pause in in_force]
+    if not in_force:
+        return []
+    held, leaked = _per_pause(_HELD, in_force), _per_pause(_LEAKED, in_force)
+    return [
+        _pause_line(pause, live, registry, held.get(place, 0), leaked.get(place, 0))
+        for place, pause in enumerate(in_force)
+    ]
 
 
-def _pause_line(pause: PauseInForce, live: list[Row], registry: list[WorkerLine]) -> PauseLine:
-    inside = [row for row in live if covers(pause, row)]
-    held = None if pause.project_id else counts.queued_in(pause.type, pause.tenant_id)
+def _pause_line(pause: PauseInForce, live: list[Row], registry: list[WorkerLine], held: int, leaked: int) -> PauseLine:
     known = [line for line in registry if line.known and not line.stopped_at]
     confirmed = None
     unsure: tuple[str, ...] = ()
     if pause.id is not None and known:
         sure = [line for line in known if line.alive and (line.pause_seen or 0) >= pause.id]
         confirmed, unsure = len(sure), tuple(line.name for line in known if line not in sure)
-    return PauseLine(
-        pause,
-        held,
-        running=sum(row["n"] for row in inside),
-        leaked=_leaked(pause) if inside else 0,
-        confirmed=confirmed,
-        unsure=unsure,
-    )
+    running = sum(row["n"] for row in live if covers(pause, row))
+    return PauseLine(pause, None if pause.project_id else held, running, leaked, confirmed, unsure)
 
 
 def covers(pause: PauseInForce, row: Row) -> bool:
@@ -76,17 +74,43 @@ def covers(pause: PauseInForce, row: Row) -> bool:
     )
 
 
-def _leaked(pause: PauseInForce) -> int:
-    """Workers obey a pause from its commit on; a start after it is another program's, or a fault."""
-    row = fetch_one(
-        f"""SELECT count(*) AS n FROM "PlatformJob"
-             WHERE status IN {LIVE} AND NOT inline AND "startedAt" > %(since)s
-               AND (%(type)s::text IS NULL OR type = %(type)s)
-               AND (%(tenant)s::text IS NULL OR "tenantId" = %(tenant)s)
-               AND (%(project)s::text IS NULL OR "projectId" = %(project)s)""",  # noqa: S608
-        {"since": pause.since, "type": pause.type, "tenant": pause.tenant_id, "project": pause.project_id},
-    )
-    return int(row["n"]) if row else 0
+# What waits within each scope, from the counters; they know no projects.
+_HELD = """
+SELECT p.place - 1 AS place, sum(q.n)::bigint AS n
+  FROM unnest(%(since)s::timestamptz[], %(type)s::text[], %(tenant)s::text[], %(project)s::text[])
+       WITH ORDINALITY AS p (since, type, tenant, project, place)
+  JOIN (SELECT tenant_id, type, n FROM tally_state WHERE state = 'QUEUED' AND n <> 0
+        UNION ALL
+        SELECT tenant_id, type, n FROM tally_delta WHERE to_state = 'QUEUED'
+        UNION ALL
+        SELECT tenant_id, type, -n FROM tally_delta WHERE from_state = 'QUEUED') q
+    ON (p.type IS NULL OR p.type = q.type) AND (p.tenant IS NULL OR p.tenant = q.tenant_id)
+ WHERE p.project IS NULL
+ GROUP BY 1
+"""
+
+# Workers obey a pause from its commit on; a start after it is another program's, or a fault.
+_LEAKED = f"""
+SELECT p.place - 1 AS place, count(*) AS n
+  FROM unnest(%(since)s::timestamptz[], %(type)s::text[], %(tenant)s::text[], %(project)s::text[])
+       WITH ORDINALITY AS p (since, type, tenant, project, place)
+  JOIN (SELECT type, "tenantId" AS tenant, "projectId" AS project, "startedAt" AS started
+          FROM "PlatformJob" WHERE status IN {LIVE} AND NOT inline OFFSET 0) j
+    ON j.started > p.since AND (p.type IS NULL OR p.type = j.type)
+   AND (p.tenant IS NULL OR p.tenant = j.tenant) AND (p.project IS NULL OR p.project = j.project)
+ GROUP BY 1
+"""  # noqa: S608  (a constant)
+
+
+def _per_pause(sql: str, in_force: list[PauseInForce]) -> dict[int, int]:
+    """A number for each pause, by its place in the list."""
+    params = {
+        "since": [pause.since for pause in in_force],
+        "type": [pause.type for pause in in_force],
+        "tenant": [pause.tenant_id for pause in in_force],
+        "project": [pause.project_id for pause in in_force],
+    }
+    return {row["place"]: max(0, row["n"]) for row in fetch(sql, params)}
 
 
 def silent_runs() -> int:
