@@ -4,7 +4,7 @@ from jobs.conf import conf
 from jobs.console.queries.counts import STATES
 from jobs.console.queries.db import Row, fetch
 
-MOST = 200
+MOST = 100
 
 
 def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:

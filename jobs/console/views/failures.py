@@ -18,7 +18,7 @@ from jobs.console.views.render import show
 from jobs.domain.groups import OPEN, WORDS, GroupState
 from jobs.templatetags.formats import capped_text
 
-MOST_GROUPS = 100
+MOST_GROUPS = 50
 OPEN_KEY = "open"
 
 

@@ -2,7 +2,7 @@
 
 from jobs.console.queries.overview.caps import tenant_caps, type_caps
 from jobs.console.queries.overview.detail import Detail, read_detail
-from jobs.console.queries.overview.drain import Minute, TypeLine
+from jobs.console.queries.overview.drain import Minute, TypeLine, heads
 from jobs.console.queries.overview.failing import GroupLine, Kind
 from jobs.console.queries.overview.held import Overdue, PauseLine
 from jobs.console.queries.overview.sharing import Shared
@@ -19,6 +19,7 @@ def forget() -> None:
     """What was read no longer serves anybody: after an action of this process, and between tests."""
     shared.clear()
     detail.clear()
+    heads.clear()
 
 
 __all__ = [

@@ -47,7 +47,7 @@ def read_detail() -> Detail:
     with limited():
         now = database_now()
         live = snapshot.live_runs()
-        heads = drain.heads()
+        heads = drain.heads.read()
         took = tenants.capacity(now, live)
         spread = times.times(now)
         queued, waiting = tenants.waiting(200)

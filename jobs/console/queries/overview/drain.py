@@ -1,5 +1,6 @@
 """Is the queue draining? What comes in, what goes out, who waits longest, and when it will be empty."""
 
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ RATE_MINUTES = 5
 FORECAST_MINUTES = 10
 # The oldest job of each type, priority and tenant is looked up, at most so many of them.
 MOST_HEADS = 2_000
+FEW_HEADS = 200
+KEEP_HEADS_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,30 @@ SELECT type, tenant, since FROM head LIMIT %(most)s
 """
 
 
-def heads() -> list[Head]:
-    """The longest waiting jobs, by jumping along the claim's own index; at most `MOST_HEADS`."""
-    return [Head(**row) for row in fetch(_HEADS, {"most": MOST_HEADS})]
+class Heads:
+    """The longest waiting jobs, by jumping along the claim's own index; at most `MOST_HEADS`.
+
+    Few are read anew each time. Many cost milliseconds and say nothing new within seconds: they are kept for a while.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[Head] = []
+        self._read_at = float("-inf")
+
+    def read(self) -> list[Head]:
+        """The heads of now, or of some seconds ago when there are many."""
+        if len(self._kept) > FEW_HEADS and time.monotonic() - self._read_at < KEEP_HEADS_SECONDS:
+            return self._kept
+        found = [Head(**row) for row in fetch(_HEADS, {"most": MOST_HEADS})]
+        self._kept, self._read_at = found, time.monotonic()
+        return found
+
+    def clear(self) -> None:
+        """Forgets."""
+        self._kept, self._read_at = [], float("-inf")
+
+
+heads = Heads()
 
 
 def type_lines(

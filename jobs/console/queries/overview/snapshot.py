@@ -77,7 +77,7 @@ def read() -> Snapshot:
         live = live_runs()
         since = now.replace(second=0, microsecond=0) - timedelta(minutes=drain.MINUTES)
         flow = drain.flow(since)
-        heads = drain.heads()
+        heads = drain.heads.read()
         in_force = pauses.active()
         registry = workers.lines(live)
         minutes = drain.minute_lines(flow, since)
