@@ -125,24 +125,26 @@ def _times(minutes: Sequence[Minute]) -> SafeString:
 
 
 # --- Percentiles ------------------------------------------------------------------------------------------------------
-SPREAD_WIDTH, SPREAD_HEIGHT = 520, 130
-SPREAD_LEFT, SPREAD_RIGHT, SPREAD_TOP, SPREAD_BOTTOM = 44, 440, 12, 104
+SPREAD_HEIGHT, SPREAD_LEFT, SPREAD_TOP, SPREAD_BOTTOM = 130, 44, 12, 104
+# The room for the lines' names.
+SPREAD_NAMES = 112
 # The marks of the axis, in seconds; it is logarithmic, since waits and runs are.
 MARKS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 14_400.0)
 
 
-def spread(name: str, steps: Sequence[Spread]) -> SafeString:
+def spread(name: str, steps: Sequence[Spread], width: int) -> SafeString:
     """Half and nineteen of twenty took no longer than this: two lines over the last hour."""
+    right = width - SPREAD_NAMES
     known = [value for step in steps for value in (step.p50, step.p95) if value is not None]
     top = next((mark for mark in MARKS if known and mark >= max(known)), MARKS[-1])
     low = next((mark for mark in reversed(MARKS) if known and mark <= min(known) and mark < top), MARKS[0])
-    parts = [_spread_grid(low, top)]
-    parts += [_spread_line("faint-line", [step.p50 for step in steps], low, top)]
-    parts += [_spread_line("line", [step.p95 for step in steps], low, top)]
-    parts += [_spread_labels(steps, low, top), _spread_times(steps)]
+    parts = [_spread_grid(low, top, right)]
+    parts += [_spread_line("faint-line", [step.p50 for step in steps], low, top, right)]
+    parts += [_spread_line("line", [step.p95 for step in steps], low, top, right)]
+    parts += [_spread_labels(steps, low, top, right), _spread_times(steps, right)]
     return format_html(
         '<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>',
-        spread_summary(name, steps), SPREAD_WIDTH, SPREAD_HEIGHT, format_html_join("", "{}", ((part,) for part in parts)),
+        spread_summary(name, steps), width, SPREAD_HEIGHT, format_html_join("", "{}", ((part,) for part in parts)),
     )  # fmt: skip
 
 
@@ -159,18 +161,18 @@ def _log_y(value: float, low: float, top: float) -> float:
     return round(SPREAD_BOTTOM - (SPREAD_BOTTOM - SPREAD_TOP) * share, 1)
 
 
-def _spread_x(index: int, count: int) -> float:
-    return round(SPREAD_LEFT + (SPREAD_RIGHT - SPREAD_LEFT) * index / max(1, count - 1), 1)
+def _spread_x(index: int, count: int, right: int) -> float:
+    return round(SPREAD_LEFT + (right - SPREAD_LEFT) * index / max(1, count - 1), 1)
 
 
-def _spread_line(name: str, values: Sequence[float | None], low: float, top: float) -> SafeString:
+def _spread_line(name: str, values: Sequence[float | None], low: float, top: float, right: int) -> SafeString:
     """A line with gaps where nothing ran; a point alone is a short stroke."""
     runs: list[list[str]] = [[]]
     for index, value in enumerate(values):
         if value is None:
             runs.append([])
             continue
-        runs[-1].append(f"{_spread_x(index, len(values))},{_log_y(value, low, top)}")
+        runs[-1].append(f"{_spread_x(index, len(values), right)},{_log_y(value, low, top)}")
     for run in runs:
         if len(run) == 1:
             x, y = run[0].split(",")
@@ -180,13 +182,13 @@ def _spread_line(name: str, values: Sequence[float | None], low: float, top: flo
     )
 
 
-def _spread_grid(low: float, top: float) -> SafeString:
+def _spread_grid(low: float, top: float, right: int) -> SafeString:
     marks = [mark for mark in MARKS if low <= mark <= top]
     return format_html_join(
         "",
         '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
         (
-            (SPREAD_LEFT, SPREAD_RIGHT, y, y, SPREAD_LEFT - 6, y + 4, _mark_words(mark))
+            (SPREAD_LEFT, right, y, y, SPREAD_LEFT - 6, y + 4, _mark_words(mark))
             for mark in marks
             for y in [_log_y(mark, low, top)]
         ),
@@ -199,10 +201,10 @@ def _mark_words(seconds: float) -> str:
     return f"{seconds / 60:g} min" if seconds < 3600 else f"{seconds / 3600:g} h"
 
 
-def _spread_labels(steps: Sequence[Spread], low: float, top: float) -> SafeString:
+def _spread_labels(steps: Sequence[Spread], low: float, top: float, right: int) -> SafeString:
     last = next((step for step in reversed(steps) if step.p95 is not None), None)
     if last is None or last.p50 is None or last.p95 is None:
-        middle = (SPREAD_LEFT + SPREAD_RIGHT) / 2
+        middle = (SPREAD_LEFT + right) / 2
         return format_html('<text x="{}" y="{}" text-anchor="middle">none in the last hour</text>', middle, 60)
     upper, lower = _log_y(last.p95, low, top) + 4, _log_y(last.p50, low, top) + 4
     if lower - upper < 13:
@@ -213,31 +215,32 @@ def _spread_labels(steps: Sequence[Spread], low: float, top: float) -> SafeStrin
         "",
         '<text class="{}" x="{}" y="{}">{}</text>',
         [
-            ("strong", SPREAD_RIGHT + 7, round(upper, 1), f"95 %: {duration_text(last.p95)}"),
-            ("", SPREAD_RIGHT + 7, round(lower, 1), f"half: {duration_text(last.p50)}"),
+            ("strong", right + 7, round(upper, 1), f"95 %: {duration_text(last.p95)}"),
+            ("", right + 7, round(lower, 1), f"half: {duration_text(last.p50)}"),
         ],
     )
 
 
-def _spread_times(steps: Sequence[Spread]) -> SafeString:
+def _spread_times(steps: Sequence[Spread], right: int) -> SafeString:
     count = len(steps)
     marks = [(index, f"{timezone.localtime(steps[index].at):%H:%M}") for index in range(0, count - 2, 3)]
     marks.append((count - 1, "now"))
     return format_html_join(
         "",
         '<text x="{}" y="{}" text-anchor="middle">{}</text>',
-        ((_spread_x(index, count), SPREAD_HEIGHT - 6, text) for index, text in marks),
+        ((_spread_x(index, count, right), SPREAD_HEIGHT - 6, text) for index, text in marks),
     )
 
 
 # --- A group's days ---------------------------------------------------------------------------------------------------
-DAYS_WIDTH, DAYS_HEIGHT, DAYS_BOTTOM = 640, 92, 70
+DAYS_WIDTH, DAYS_HEIGHT, DAYS_BOTTOM = 790, 92, 70
+DAYS_RIGHT = 784
 
 
 def days(values: Sequence[tuple[datetime, int]]) -> SafeString:
     """Failed runs of each day (UTC), as bars."""
     top = nice(max([4, *(n for _, n in values)]))
-    step = (RIGHT - LEFT) / max(1, len(values))
+    step = (DAYS_RIGHT - LEFT) / max(1, len(values))
     bars = []
     for index, (_, n) in enumerate(values):
         if n:
@@ -254,7 +257,7 @@ def days(values: Sequence[tuple[datetime, int]]) -> SafeString:
         '<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">'
         '<line class="grid" x1="{}" x2="{}" y1="10" y2="10"/>'
         '<text x="{}" y="14" text-anchor="end">{}</text><line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>{}{}</svg>',
-        days_summary(values), DAYS_WIDTH, DAYS_HEIGHT, LEFT, RIGHT, LEFT - 6, f"{top:,}", LEFT, RIGHT, DAYS_BOTTOM,
+        days_summary(values), DAYS_WIDTH, DAYS_HEIGHT, LEFT, DAYS_RIGHT, LEFT - 6, f"{top:,}", LEFT, DAYS_RIGHT, DAYS_BOTTOM,
         DAYS_BOTTOM, rects, texts,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from jobs.console.forecast import Forecast, Outlook
 from jobs.console.queries.overview import Detail, Overdue, Snapshot
 from jobs.console.queries.overview.failing import Failing
 from jobs.console.words import Verdict, plural
-from jobs.templatetags.formats import duration_text
+from jobs.templatetags.formats import duration_text, percent_text
 
 # From here on the last hour is worse than usual, and said so.
 UNUSUAL, FEWEST = 3.0, 10
@@ -131,7 +131,9 @@ def _greedy(detail: Detail) -> str:
     top = detail.greediest
     if top is None or top.share is None or top.fair is None:
         return ""
-    return f"{top.tenant[:80]} takes {top.share:.0%} of worker time; its fair share is {top.fair:.0%}"
+    return (
+        f"{top.tenant[:80]} takes {percent_text(top.share)} of worker time; its fair share is {percent_text(top.fair)}"
+    )
 
 
 def duty(one: Overdue, now: datetime) -> str:

@@ -44,6 +44,13 @@ def capped_text(value: int, limit: int) -> str:
     return f"≥ {limit:,}" if value >= limit else count_text(value)
 
 
+def percent_text(share: float | None) -> str:
+    """A share of 1 as `41 %`; what is there but small is not called nothing."""
+    if share is None:
+        return "–"
+    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
 def short_count(value: int) -> str:
     """A count for narrow places such as the navigation: `840`, `18.2k`, `1.2M`."""
     for size, unit in ((1_000_000, "M"), (10_000, "k")):

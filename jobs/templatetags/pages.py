@@ -12,7 +12,7 @@ from jobs.console.forecast import Forecast
 from jobs.console.links import group_url as group_address
 from jobs.console.links import job_url, runs_url
 from jobs.domain.groups import OPEN, WORDS
-from jobs.templatetags.formats import duration_text
+from jobs.templatetags.formats import duration_text, percent_text
 
 register = template.Library()
 
@@ -79,10 +79,8 @@ def between(start: datetime | None, end: datetime | None) -> SafeString:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """`{{ line.share|percent }}`: a share of 1 as `41 %`; what is there but small is not called nothing."""
-    if share is None:
-        return "–"
-    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+    """`{{ line.share|percent }}`: `41 %`, `< 1 %`."""
+    return percent_text(share)
 
 
 @register.filter

@@ -97,3 +97,15 @@ def test_the_page_shows_caps_waits_and_marks(viewer: Client) -> None:
     assert "4 of 4" in page and "Suspended" in page and "suspended, cap 0" in page and "contract ended" in page
     only = viewer.get("/tenants/?name=clos").content.decode()
     assert "closed" in only and "4 of 4" not in only
+
+
+def test_nobody_starves_when_many_wait_for_few_starts() -> None:
+    WorkerFactory()
+    took("others", 100, started=30)  # two starts a minute
+    for index in range(20):
+        waits(f"t{index}", minutes=25)
+    assert overview.read_detail().starved == {}, "a round takes ten minutes: three have not passed"
+    for index in range(20):
+        waits(f"t{index}", minutes=45)
+    took("t3", 5, started=1, minutes_ago=20)
+    assert set(overview.read_detail().starved) == {f"t{index}" for index in range(20)} - {"t3"}

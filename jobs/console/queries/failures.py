@@ -12,7 +12,7 @@ from jobs.console.queries.groups import SPANS, Span
 from jobs.console.queries.rollups import CAUSES, FAILING_TENANTS
 
 MOST_TYPES = 40
-MOST_TENANTS = 25
+MOST_TENANTS = 12
 PAGE = 50
 MOST_COUNTED = 10_000
 COUNT_SECONDS = 1.0

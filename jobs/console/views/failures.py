@@ -1,6 +1,7 @@
 """Failures: causes, and failure type × job type × tenant over a chosen time; every number leads to its rows."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +19,8 @@ from jobs.console.views.render import show
 from jobs.domain.groups import OPEN, WORDS, GroupState
 from jobs.templatetags.formats import capped_text
 
-MOST_GROUPS = 50
+# Causes shown at first, and when asked for more.
+FEW_GROUPS, MOST_GROUPS = 15, 100
 OPEN_KEY = "open"
 
 
@@ -37,16 +39,17 @@ def failures(request: HttpRequest) -> HttpResponse:
     try:
         with limited():
             now = database_now()
-            context |= _tables(filter_, state, now)
+            context |= _tables(filter_, state, request.GET.get("causes") == "more", now)
     except TooSlow as error:
         context["too_slow"] = str(error)
     return show(request, "console/failures.html", context)
 
 
-def _tables(filter_: FailureFilter, state: str, now: Any) -> dict[str, Any]:
+def _tables(filter_: FailureFilter, state: str, more: bool, now: datetime) -> dict[str, Any]:
+    most = MOST_GROUPS if more else FEW_GROUPS
     states = sorted(OPEN) if state == OPEN_KEY else [state] if state else None
     lines = groups.of_span(
-        filter_.span, now, most=MOST_GROUPS, type_=filter_.type, failure=filter_.failure, tenant=filter_.tenant,
+        filter_.span, now, most=most, type_=filter_.type, failure=filter_.failure, tenant=filter_.tenant,
         states=[str(one) for one in states] if states else None,
     )  # fmt: skip
     pinned = filter_.pinned(now)
@@ -56,7 +59,8 @@ def _tables(filter_: FailureFilter, state: str, now: Any) -> dict[str, Any]:
         "server_now": now,
         "groups": [(line, _runs(pinned, group=line.fingerprint), _runs(pinned, group=line.fingerprint, end="dead"))
                    for line in lines],
-        "cut": len(lines) == MOST_GROUPS,
+        "cut": len(lines) == most,
+        "more_url": failures_url(**filter_.params(), state=state, causes="more") if len(lines) == most and not more else "",
         "states": _states(filter_, state, groups.count_by_state(filter_.span, now)),
         "verdict": verdict(filter_, types, lines),
         "types": table(types, pinned, "type", state),

@@ -11,6 +11,9 @@ from jobs.console.queries.overview import TOP, Detail, Snapshot, TypeLine, detai
 from jobs.console.views.render import show
 from jobs.domain.states import WORDS
 
+# The columns' widths, so that the charts' text is as large as the page's.
+LEFT_COLUMN, RIGHT_COLUMN = 640, 524
+
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
@@ -50,8 +53,8 @@ def _detail(now: Snapshot, more: Detail) -> dict[str, Any]:
         "failing": verdicts.failing(more.failing, now.open_groups),
         "kinds": [(kind, verdicts.beside_usual(kind.n, kind.usual)) for kind in more.failing.kinds[:5]],
         "heat": charts.heat(more.failing.heat, more.failing.first_hour),
-        "waits": charts.spread("Wait until a start", more.times.waits),
-        "runs": charts.spread("Run time", more.times.runs),
+        "waits": charts.spread("Wait until a start", more.times.waits, LEFT_COLUMN),
+        "runs": charts.spread("Run time", more.times.runs, RIGHT_COLUMN),
         "tenant_verdict": verdicts.tenants(now, more),
     }
 

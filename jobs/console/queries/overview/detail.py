@@ -39,7 +39,7 @@ class Detail:
         """Who takes far more than its part, while others wait."""
         top = max(self.tenants, key=lambda line: line.share or 0.0, default=None)
         others_wait = any(line.queued and line is not top for line in self.tenants)
-        return top if top and others_wait and top.times_fair >= tenants.GREEDY else None
+        return top if top and others_wait and top.greedy else None
 
 
 def read_detail() -> Detail:

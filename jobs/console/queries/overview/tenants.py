@@ -12,11 +12,12 @@ from jobs.console.queries.rollups import TENANTS
 from jobs.queue.pauses import PauseInForce
 
 SHARE_MINUTES = 15
-# A tenant takes much more than its part from here on.
-GREEDY = 2.0
-# Without a start for longer than this many times the median wait, while others start; within these bounds.
+# A tenant takes much more than its part from here on; among thousands of tenants a fair part is next to nothing.
+GREEDY, GREEDY_SHARE = 2.0, 0.1
+# Starved: without a start for longer than so many median waits, so many turns, and this, while others start.
 STARVED_WAITS = 5
-STARVED_LEAST, STARVED_MOST = timedelta(minutes=2), timedelta(minutes=SHARE_MINUTES)
+TURNS = 3
+STARVED_LEAST = timedelta(minutes=2)
 
 
 @dataclass
@@ -39,6 +40,11 @@ class TenantLine:
     def suspended(self) -> bool:
         """Its cap is 0."""
         return self.cap == 0
+
+    @property
+    def greedy(self) -> bool:
+        """Does it take far more than its part?"""
+        return self.times_fair >= GREEDY and (self.share or 0.0) >= GREEDY_SHARE
 
     @property
     def times_fair(self) -> float:
@@ -132,19 +138,33 @@ def starving(
     free: Mapping[str, datetime], took: Capacity, median_wait: float | None, now: datetime
 ) -> dict[str, timedelta]:
     """Tenants that wait and get nothing while others do, with how long. `free`: since when the longest waiting job waits
-    that nothing but its turn holds; `median_wait` in seconds."""
-    longest = timedelta(seconds=STARVED_WAITS * (median_wait or 0.0))
-    limit = min(STARVED_MOST, max(STARVED_LEAST, longest))
+    that nothing but its turn holds; `median_wait` in seconds.
+
+    When many wait for few slots everybody's turn comes late, and nobody starves: the limit is three rounds at least.
+    """
     others = max(took.last_start.values(), default=None)
-    if others is None or now - others > limit:
+    starts = sum(took.started.values()) / SHARE_MINUTES
+    if others is None or not starts:
+        return {}
+    turns = timedelta(minutes=TURNS * len(free) / starts)
+    limit = max(STARVED_LEAST, timedelta(seconds=STARVED_WAITS * (median_wait or 0.0)), turns)
+    if now - others > limit:
         return {}  # nobody starts: that is no question of who
-    found = {}
-    for tenant, since in free.items():
-        last = took.last_start.get(tenant)
-        without = now - (max(since, last) if last else since)
-        if without > limit:
-            found[tenant] = without
+    without = {name: now - max(since, took.last_start.get(name, since)) for name, since in free.items()}
+    found = {name: length for name, length in without.items() if length > limit}
+    if found and limit > timedelta(minutes=SHARE_MINUTES):
+        for name in _started_since(list(found), now - limit):
+            found.pop(name, None)
     return found
+
+
+def _started_since(tenants: list[str], since: datetime) -> list[str]:
+    rows = fetch(
+        """SELECT DISTINCT tenant_id FROM tally_tenant
+            WHERE minute >= %(since)s AND started > 0 AND tenant_id = ANY (%(tenants)s)""",
+        {"tenants": tenants, "since": since},
+    )
+    return [row["tenant_id"] for row in rows]
 
 
 def free_heads(
