@@ -2,6 +2,7 @@
 
 import random
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.queue.helpers import claim, claim_one, finish, insert
 
 HOUR = timedelta(hours=1)
 KIM = Person("kim")
+SQL = Path(__file__).resolve().parents[2] / "jobs/migrations/sql"
 
 
 def fold(conn: Any) -> None:
@@ -234,3 +236,23 @@ def test_minutes_without_tenants_say_what_those_with_tenants_say(conn: Any) -> N
         == conn.execute("SELECT sum(n) FROM tally_minute").fetchone()
     )
     assert conn.execute("SELECT sum(started) FROM tally_tenant").fetchone() == (4,)
+
+
+def test_what_failed_before_groups_were_counted_is_counted_as_the_triggers_would(conn: Any) -> None:
+    for index in range(4):
+        fail(conn, f"j{index}", f"v1:{index % 2}", tenant=f"t{index % 3}", dead=index == 3)
+    insert(conn, "sql", status="RUNNING")
+    conn.execute("""UPDATE "PlatformJob" SET status = 'FAILED', dlq = true, error = 'exit 7' WHERE id = 'sql'""")
+    insert(conn, "born dead", status="FAILED", dlq=True)
+    fold(conn)
+    tables = ("failure_group", "failure_group_tenant", "failure_cause", "failure_tenant")
+    columns = {"failure_group": "fingerprint, type, failure_type, n, dead"}
+    read = [f"SELECT {columns.get(table, '*')} FROM {table} ORDER BY 1, 2, 3, 4, 5" for table in tables]
+    kept = [conn.execute(sql).fetchall() for sql in read]
+    for table in tables:
+        conn.execute(f"DELETE FROM {table}")
+    conn.execute((SQL / "0004_groups.sql").read_text().split("-- What failed in the last month")[1].split("\n", 1)[1])
+    fold(conn)
+    assert [len(rows) for rows in kept] == [len(conn.execute(sql).fetchall()) for sql in read]
+    assert conn.execute(read[0]).fetchall() == kept[0]
+    assert [row[-2:] for row in conn.execute(read[3]).fetchall()] == [row[-2:] for row in kept[3]]

@@ -216,7 +216,7 @@ def _where(filter_: FailureFilter) -> tuple[str, dict[str, Any]]:
     parts = ["to_status IN ('RETRY_WAIT', 'FAILED')"]
     params: dict[str, Any] = {}
     if filter_.end == "dead":
-        parts.append("to_status = 'FAILED' AND to_dlq AND from_dlq IS NOT TRUE")
+        parts.append("to_status = 'FAILED' AND to_dlq AND from_status IS NOT NULL")
     else:
         parts.append("from_status IN ('RUNNING', 'CANCEL_REQUESTED')")
     if filter_.type:

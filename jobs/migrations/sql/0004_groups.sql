@@ -138,9 +138,9 @@ CREATE INDEX job_history_failed_group ON job_history
 INSERT INTO failure_delta (at, fingerprint, type, failure_type, tenant_id, n, dead, started_at, job_id, sample)
 SELECT max(at), detiq_group(type, fingerprint, left(detail ->> 'error', 2000)), type, coalesce(left(failure_type, 100), ''),
        tenant_id, count(*) FILTER (WHERE from_status IN ('RUNNING', 'CANCEL_REQUESTED')),
-       count(*) FILTER (WHERE to_status = 'FAILED' AND to_dlq AND from_dlq IS NOT TRUE),
+       count(*) FILTER (WHERE to_status = 'FAILED' AND to_dlq),
        max(run_started_at), max(job_id), coalesce(max(left(detail ->> 'error', 1000)), '')
   FROM job_history
  WHERE to_status IN ('RETRY_WAIT', 'FAILED') AND at >= now() - interval '30 days'
-   AND (from_status IN ('RUNNING', 'CANCEL_REQUESTED') OR to_dlq AND from_dlq IS NOT TRUE)
+   AND (from_status IN ('RUNNING', 'CANCEL_REQUESTED') OR to_status = 'FAILED' AND to_dlq AND from_status IS NOT NULL)
  GROUP BY date_trunc('hour', at), 2, 3, 4, 5;
