@@ -12,6 +12,7 @@ from jobs.models.ledger import LifecycleEvent, Membership, Notification, Project
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
 from jobs.models.rule import FailureRule
+from jobs.models.saved_filter import SavedFilter
 from jobs.models.settings import TenantSetting, TypeSetting
 from jobs.models.tally import TallyDelta, TallyFlow, TallyMinute, TallyState, TallyTenant, TallyTotal, TallyType
 from jobs.models.worker import SweepDuty, Worker
@@ -37,6 +38,7 @@ __all__ = [
     "OperationItem",
     "Pause",
     "ProjectArtifact",
+    "SavedFilter",
     "SweepDuty",
     "SystemConfig",
     "TallyDelta",

@@ -45,6 +45,7 @@ class Job(models.Model):
     origin_id = models.TextField(db_column="originId", null=True, blank=True)
     redrive_count = models.IntegerField(db_column="redriveCount", default=0, db_default=0)
     lost_count = models.IntegerField(db_column="lostCount", default=0, db_default=0)
+    progress_at = models.DateTimeField(db_column="progressAt", null=True, blank=True)
 
     class Meta:
         db_table = "PlatformJob"

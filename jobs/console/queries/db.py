@@ -62,6 +62,32 @@ def limited(seconds: float = PAGE_SECONDS) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def one_snapshot() -> Iterator[None]:
+    """A read-only transaction whose statements all see the same rows, so that a list and its count agree."""
+    if connection.in_atomic_block:  # its first statement has chosen its snapshots already
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+@contextmanager
+def planned(**switches: bool) -> Iterator[None]:
+    """Planner methods switched for the statements inside, in the transaction that is open: `planned(seqscan=False)`."""
+    _switch(switches)
+    yield
+    _switch({name: not on for name, on in switches.items()})
+
+
+def _switch(switches: Mapping[str, bool]) -> None:
+    with connection.cursor() as cursor:
+        for name, on in switches.items():
+            cursor.execute("SELECT set_config(%s, %s, true)", [f"enable_{name}", "on" if on else "off"])
+
+
 def _limit(value: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [value])

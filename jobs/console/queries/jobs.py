@@ -1,16 +1,22 @@
 """The jobs list: one page of named columns by keyset, and counts that know how sure they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from jobs.console.filters import JobFilter, where
+from jobs.console.filters import SHORTEST_INDEXED, JobFilter, where
 from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries import counts
-from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
+from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited, planned
+from jobs.queue.waiting import Lane
 
 PAGE = 50
 # Counting stops here where the counters cannot answer.
 MOST_COUNTED = 10_000
 COUNT_SECONDS = 1.0
+# Up to so many jobs with a text in their error are put in order; more are found faster by walking the list.
+MOST_PICKED = 5_000
+# So many waiting jobs of a filter, in so many lanes, are asked why they wait.
+MOST_WAITING = 100_000
+MOST_LANES = 20_000
 
 # No config, result or checkpoint: they may be megabytes, and no list shows them.
 COLUMNS = """
@@ -28,27 +34,95 @@ COLUMNS = """
 
 def page(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int = PAGE) -> Page:
     """One page, newest first. Raises `TooSlow`."""
-    clause, params = where(filter_)
-    order = 'j."queuedAt" DESC, j.id DESC'
-    if before:
-        clause += ' AND (j."queuedAt", j.id) > (%(at)s::timestamptz, %(id)s)'
-        params |= {"at": before.at, "id": before.id}
-        order = 'j."queuedAt", j.id'
-    elif after:
-        clause += ' AND (j."queuedAt", j.id) < (%(at)s::timestamptz, %(id)s)'
-        params |= {"at": after.at, "id": after.id}
-    sql = f'SELECT {COLUMNS} FROM "PlatformJob" j WHERE {clause} ORDER BY {order} LIMIT {size + 1}'  # noqa: S608
     with limited():
-        return cut(fetch(sql, params), size, after=after, before=before)
+        if _has_indexed_text(filter_):
+            rows = _rows_with_rare_text(filter_, after, before, size)
+            if rows is not None:
+                return cut(rows, size, after=after, before=before)
+        return cut(_walk(filter_, after, before, size), size, after=after, before=before)
+
+
+def _walk(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int) -> list[Row]:
+    """Along the index that has the list's order. Each state has its own part of it, so several states are merged."""
+    place, params = _place(after, before)
+    order = _order(before)
+    parts = []
+    for number, one in enumerate(_one_by_one(filter_)):
+        clause, more = where(one, prefix=f"p{number}_")
+        params |= more
+        parts.append(f'(SELECT {COLUMNS} FROM "PlatformJob" j WHERE {clause}{place} ORDER BY {order} LIMIT {size + 1})')  # noqa: S608
+    if len(parts) == 1:
+        return fetch(parts[0], params)
+    merged = " UNION ALL ".join(parts)
+    order = "queued_at, id" if before else "queued_at DESC, id DESC"
+    return fetch(f"SELECT * FROM ({merged}) m ORDER BY {order} LIMIT {size + 1}", params)  # noqa: S608
+
+
+def _one_by_one(filter_: JobFilter) -> list[JobFilter]:
+    return [filter_.with_states(state) for state in filter_.states] or [filter_]
+
+
+def _place(after: Cursor | None, before: Cursor | None) -> tuple[str, Row]:
+    cursor = before or after
+    if cursor is None:
+        return "", {}
+    sign = ">" if before else "<"
+    return f' AND (j."queuedAt", j.id) {sign} (%(at)s::timestamptz, %(id)s)', {"at": cursor.at, "id": cursor.id}
+
+
+def _order(before: Cursor | None) -> str:
+    return 'j."queuedAt", j.id' if before else 'j."queuedAt" DESC, j.id DESC'
+
+
+def _has_indexed_text(filter_: JobFilter) -> bool:
+    """May the index on errors find it? It knows no shorter pieces than three characters."""
+    return len(filter_.texts.get("error", "")) >= SHORTEST_INDEXED and text_is_indexed()
+
+
+def text_is_indexed() -> bool:
+    """Is the index on the text of errors there? Not where the role that migrates may not add pg_trgm."""
+    row = fetch_one("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('job_error_text')")
+    return bool(row and row["valid"])
+
+
+def _rows_with_rare_text(
+    filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
+) -> list[Row] | None:
+    """Finds all that have the text, then puts them in order; None when they are many, so that walking is faster.
+
+    Left to itself the planner walks by date whatever the text, through millions of rows if it is rare.
+    """
+    clause, params = where(filter_)
+    place, more = _place(after, before)
+    with planned(seqscan=False, indexscan=False):
+        found = fetch_one(
+            f"""WITH picked AS MATERIALIZED (
+                    SELECT j.id, j."queuedAt" FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_PICKED + 1}
+                )
+                SELECT (SELECT count(*) FROM picked) AS n,
+                       ARRAY(SELECT j.id FROM picked j WHERE true{place}
+                              ORDER BY {_order(before)} LIMIT {size + 1}) AS ids""",  # noqa: S608
+            params | more,
+        )
+    if found is None or found["n"] > MOST_PICKED:
+        return None
+    return fetch(
+        f'SELECT {COLUMNS} FROM "PlatformJob" j WHERE j.id = ANY (%(ids)s) ORDER BY {_order(before)}',  # noqa: S608
+        {"ids": found["ids"]},
+    )
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `MOST_COUNTED`."""
+    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `MOST_COUNTED`.
+
+    `about`: what the planner's statistics say of the whole filter, where counting did not answer.
+    """
 
     states: dict[str, int]
     complete: bool
     known: bool = True
+    about: int | None = None
 
     @property
     def total(self) -> int:
@@ -66,22 +140,88 @@ def count(filter_: JobFilter) -> Counts:
             if filter_.counted_by_tallies:
                 states = counts.by_state(filter_.texts.get("type", ""), filter_.texts.get("tenant", ""))
                 return Counts(states, complete=True)
-            return _count_rows(filter_)
+            found = _count_rows(filter_)
     except TooSlow:
-        return Counts({}, complete=False, known=False)
+        found = Counts({}, complete=False, known=False)
+    return found if found.complete else replace(found, about=_about(filter_))
 
 
 def _count_rows(filter_: JobFilter) -> Counts:
     clause, params = where(filter_, states=False)
-    rows = fetch(
-        f"""SELECT left(state, 100) AS state, count(*) AS n
-              FROM (SELECT detiq_state(j.status::text, j.dlq) AS state
-                      FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_COUNTED}) c
-             GROUP BY 1""",  # noqa: S608
-        params,
-    )
+    # A bitmap of an index, or a walk along one: never the table from end to end.
+    with planned(seqscan=False):
+        rows = fetch(
+            f"""SELECT left(state, 100) AS state, count(*) AS n
+                  FROM (SELECT detiq_state(j.status::text, j.dlq) AS state
+                          FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_COUNTED}) c
+                 GROUP BY 1""",  # noqa: S608
+            params,
+        )
     states = {row["state"]: row["n"] for row in rows}
     return Counts(states, complete=sum(states.values()) < MOST_COUNTED)
+
+
+def _about(filter_: JobFilter) -> int:
+    clause, params = where(filter_)
+    plan = fetch(f'EXPLAIN (FORMAT JSON) SELECT 1 FROM "PlatformJob" j WHERE {clause}', params)  # noqa: S608
+    rows: int = plan[0]["QUERY PLAN"][0]["Plan"]["Plan Rows"]
+    return rows
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The queued jobs of a filter by lane. `complete` false: more wait than were looked at."""
+
+    lanes: list[Lane]
+    complete: bool
+
+
+def lanes(filter_: JobFilter, by_project: bool) -> Lanes:
+    """What waits under a filter, whatever its states; projects are told apart only if asked. Raises `TooSlow`."""
+    queued = filter_.with_states("QUEUED")
+    with limited():
+        found = (
+            _counted_lanes(queued) if filter_.counted_by_tallies and not by_project else _read_lanes(queued, by_project)
+        )
+    shown = [
+        Lane(row["type"], row["tenant_id"], row["project_id"], row["n"], row["later"]) for row in found[:MOST_LANES]
+    ]
+    total = sum(row["n"] for row in found)
+    return Lanes(shown, len(found) <= MOST_LANES and (filter_.counted_by_tallies or total <= MOST_WAITING))
+
+
+def _counted_lanes(filter_: JobFilter) -> list[Row]:
+    """By the counters; only the jobs that are queued for later are read, from an index that holds no others."""
+    clause, params = where(filter_)
+    return fetch(
+        f"""WITH later AS MATERIALIZED (
+                SELECT l.type, l.tenant_id, count(*) AS n
+                  FROM (SELECT j.type, j."tenantId" AS tenant_id FROM "PlatformJob" j
+                         WHERE {clause} AND j."nextRetryAt" > clock_timestamp() LIMIT {MOST_WAITING}) l
+                 GROUP BY 1, 2
+            )
+            SELECT c.type, c.tenant_id, NULL AS project_id, c.n, least(coalesce(l.n, 0), c.n)::bigint AS later
+              FROM (SELECT type, tenant_id, sum(n)::bigint AS n FROM ({counts.STATES}) s
+                     WHERE state = 'QUEUED' AND (%(for_type)s = '' OR type = %(for_type)s)
+                       AND (%(for_tenant)s = '' OR tenant_id = %(for_tenant)s)
+                     GROUP BY 1, 2 HAVING sum(n) > 0) c
+              LEFT JOIN later l USING (type, tenant_id)
+             ORDER BY c.n DESC LIMIT {MOST_LANES + 1}""",  # noqa: S608
+        params | {"for_type": filter_.texts.get("type", ""), "for_tenant": filter_.texts.get("tenant", "")},
+    )
+
+
+def _read_lanes(filter_: JobFilter, by_project: bool) -> list[Row]:
+    clause, params = where(filter_)
+    project = 'j."projectId"' if by_project else "NULL::text"
+    return fetch(
+        f"""SELECT w.type, w.tenant_id, w.project_id, count(*) AS n, count(*) FILTER (WHERE w.later) AS later
+              FROM (SELECT j.type, j."tenantId" AS tenant_id, {project} AS project_id,
+                           coalesce(j."nextRetryAt" > clock_timestamp(), false) AS later
+                      FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_WAITING + 1}) w
+             GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT {MOST_LANES + 1}""",  # noqa: S608
+        params,
+    )
 
 
 def find(text: str) -> Row | None:

@@ -103,6 +103,7 @@ JOBS = Table(
         _open("originId", Kind.TEXT),
         _filled("redriveCount", Kind.WHOLE, "0"),
         _filled("lostCount", Kind.WHOLE, "0"),
+        Column("progressAt", Kind.TIME),
     ),
 )
 

@@ -14,6 +14,10 @@ from jobs.queue.adoption.report import AdoptionRefused, Finding, Report
 from jobs.queue.statements import Row
 
 SQL = Path(__file__).resolve().parents[2] / "migrations" / "sql"
+INDEXES = ("0001_indexes.sql", "0005_indexes.sql")
+_TRIGRAMS = "gin_trgm_ops"
+# Not allowed here, not installed on this server, not in this build.
+_NO_EXTENSION = ("42501", "58P01", "0A000")
 # An index of a larger table is built without keeping its writers out.
 LARGE_BYTES = 16 * 2**20
 
@@ -71,7 +75,12 @@ def make_tables(connection: Any) -> None:
 def adopt_indexes(connection: Any) -> None:
     """Makes the indexes that are missing; on a large table CONCURRENTLY, which takes longer and blocks nobody."""
     grown: set[str] = set()
-    for name, table, statement in _statements("0001_indexes.sql", r"CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\S+)"):
+    head = r"CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\S+)"
+    for name, table, statement in [one for file in INDEXES for one in _statements(file, head)]:
+        if _TRIGRAMS in statement:
+            if (trigrams := text_search(connection)) is None:
+                continue  # the console then searches the last day alone, and says so
+            statement = statement.replace(_TRIGRAMS, trigrams)
         with connection.cursor() as cursor:
             existing = look(cursor, table)
             valid = _index_is_valid(cursor, name)
@@ -88,6 +97,23 @@ def adopt_indexes(connection: Any) -> None:
     for table in sorted(grown & _found):
         with connection.cursor() as cursor:  # an index on an expression has no statistics yet
             cursor.execute(f'ANALYZE "{table}"')
+
+
+def text_search(connection: Any) -> str | None:
+    """The operators for an index on parts of a text, from the extension pg_trgm; None where this role may not add it."""
+    try:
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
+    except DatabaseError as error:
+        if getattr(error.__cause__, "sqlstate", None) not in _NO_EXTENSION:
+            raise
+    with connection.cursor() as cursor:
+        found = rows(
+            cursor,
+            """SELECT quote_ident(n.nspname) || '.gin_trgm_ops' AS name
+                 FROM pg_opclass o JOIN pg_namespace n ON n.oid = o.opcnamespace WHERE o.opcname = 'gin_trgm_ops'""",
+        )
+    return str(found[0]["name"]) if found else None
 
 
 def adopt_triggers(connection: Any) -> None:

@@ -7,6 +7,8 @@ WITH moved AS (
            result = CASE WHEN j.result IS NULL OR jsonb_typeof(j.result) IN ('object', 'null')
                          THEN coalesce(nullif(j.result, 'null'), '{}') || jsonb_build_object('step', r.step)
                          ELSE j.result END,
+           "progressAt" = CASE WHEN j.progress = r.percent AND j."currentStep" IS NOT DISTINCT FROM r.step
+                               THEN j."progressAt" ELSE clock_timestamp() END,
            "heartbeatAt" = clock_timestamp()
       FROM unnest(%(ids)s::text[], %(starts)s::timestamptz[], %(percents)s::int[], %(steps)s::text[])
            AS r (id, started, percent, step)

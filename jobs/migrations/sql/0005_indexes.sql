@@ -1,0 +1,9 @@
+-- What the console looks for. Every one is partial: a job that never failed is in none of them, so that enqueueing,
+-- claiming and finishing well cost what they cost before.
+-- The jobs of a failure group, newest first.
+CREATE INDEX job_group ON "PlatformJob" (fingerprint, "queuedAt" DESC, id DESC) WHERE fingerprint IS NOT NULL;
+-- The jobs of a failure type, newest first.
+CREATE INDEX job_failure_type ON "PlatformJob" ("failureType", "queuedAt" DESC, id DESC) WHERE "failureType" IS NOT NULL;
+-- Rare text in an error, of any age. Only the beginning is kept: it is what names the cause, and a long one would cost
+-- the writer thousands of entries.
+CREATE INDEX job_error_text ON "PlatformJob" USING gin (left(error, 500) gin_trgm_ops) WHERE error IS NOT NULL;
