@@ -38,6 +38,7 @@ PARENT = {
     "job": "jobs",
     "job_by_id": "jobs",
     "enqueue": "jobs",
+    "why": "jobs",
     "dialog": "jobs",
     "pause_new": "pauses",
     "lift": "pauses",

@@ -126,6 +126,10 @@ class JobFilter:
             found["id"] = list(self.ids)
         return found
 
+    def query(self) -> str:
+        """The filter as the query of an address."""
+        return urlencode(self.params(), doseq=True)
+
     def url(self, path: str = "/jobs/", **more: str) -> str:
         """The address of this filter."""
         params = self.params() | {name: value for name, value in more.items() if value}

@@ -23,6 +23,7 @@ _ADMIN = frozenset({Role.ADMIN})
 
 TABLE: dict[str, frozenset[Role]] = {
     "read": _ALL,
+    "export": _ALL,
     "enqueue": _JOBS,
     "cancel": _JOBS,
     "retry": _JOBS,

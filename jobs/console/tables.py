@@ -21,6 +21,10 @@ def _cell(th: str = "", td: str = "") -> dict[str, dict[str, str]]:
 class JobsTable(tables.Table):
     """Rows are dicts of `queries.jobs`. Sorting stays with the address's filter: newest first, by an index."""
 
+    tick = tables.Column(
+        empty_values=(), attrs=_cell("w-check", "w-check"),
+        verbose_name=format_html('<input type="checkbox" data-select-page aria-label="{}">', "Select the page"),
+    )  # fmt: skip
     state = tables.Column(empty_values=(), verbose_name="State", attrs=_cell("w-140", "m-state"))
     type = tables.Column(verbose_name="Type", attrs=_cell("w-140 low", "ink2 low"))
     job = tables.Column(empty_values=(), verbose_name="Job", attrs=_cell("w-200", "m-title"))
@@ -44,6 +48,9 @@ class JobsTable(tables.Table):
         super().__init__(rows, **kwargs)
         self.gates = gates
         self.caption = "Jobs"
+
+    def render_tick(self, record: dict[str, Any]) -> SafeString:
+        return format_html('<input type="checkbox" data-select aria-label="Select {}">', words.title(record))
 
     def render_state(self, record: dict[str, Any]) -> SafeString:
         return tags.state(record["status"], record["dlq"])

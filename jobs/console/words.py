@@ -14,20 +14,6 @@ BUDGETS = {str(kind): policy.retries for kind, policy in POLICIES.items()}
 
 
 @dataclass(frozen=True)
-class Gates:
-    """What may keep a queued job waiting, as last read."""
-
-    now: datetime
-    pauses: list[PauseInForce] = field(default_factory=list)
-    handled: frozenset[str] = frozenset()
-    workers: int = 0
-    running: dict[str, int] = field(default_factory=dict)
-    caps: dict[str, int | None] = field(default_factory=dict)
-    type_running: dict[str, int] = field(default_factory=dict)
-    type_caps: dict[str, int | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Doing:
     """What a job does or why not. `bar` is a percentage, `held` marks a paused one."""
 
@@ -37,11 +23,19 @@ class Doing:
     until: datetime | None = None
 
 
+@dataclass(frozen=True)
+class Gates:
+    """Why the queued jobs of a page wait, by id, as of `now`."""
+
+    now: datetime
+    waiting: dict[str, Doing] = field(default_factory=dict)
+
+
 def doing(job: dict[str, Any], gates: Gates) -> Doing:
     """The column whose meaning follows the state."""
     shown = state(job["status"], job["dlq"])
     if shown == "QUEUED":
-        return waiting(job, gates)
+        return gates.waiting.get(job["id"], Doing("unknown"))
     if shown in {"RUNNING", "CANCEL_REQUESTED"}:
         return _running(job, gates, shown)
     if shown == "RETRY_WAIT":
@@ -53,28 +47,6 @@ def doing(job: dict[str, Any], gates: Gates) -> Doing:
     if shown == "CANCELLED":
         return Doing(f"at {clamp(job['progress'])} %" if job["started_at"] else "before it started")
     return Doing(f"status “{job['status']}” was written by another program")
-
-
-def waiting(job: dict[str, Any], gates: Gates) -> Doing:
-    """Why a queued job has not started: the first reason found, in the order a claim looks."""
-    for pause in gates.pauses:
-        if holds(pause, job):
-            ends = f"until {pause.ends_at:%H:%M} UTC" if pause.ends_at else "with no end set"
-            return Doing(f"{pause.scope} is paused {ends}", held=True)
-    if job["next_retry_at"] and job["next_retry_at"] > gates.now:
-        return Doing("not to start before then", until=job["next_retry_at"])
-    if not gates.workers:
-        return Doing("no live worker")
-    if job["type"] not in gates.handled:
-        return Doing(f"no live worker has a handler for {job['type'] or 'the empty type'}")
-    tenant, kind = job["tenant_id"], job["type"]
-    cap, running = gates.caps.get(tenant), gates.running.get(tenant, 0)
-    if cap is not None and running >= cap:
-        return Doing(f"{tenant} is suspended: its cap is 0" if cap == 0 else f"{tenant} uses {running} of {cap} slots")
-    cap, running = gates.type_caps.get(kind), gates.type_running.get(kind, 0)
-    if cap is not None and running >= cap:
-        return Doing(f"{kind} uses {running} of {cap} slots")
-    return Doing("waits for a free slot")
 
 
 def holds(pause: PauseInForce, job: dict[str, Any]) -> bool:

@@ -55,6 +55,7 @@ class Explanation:
     """One job's gates, as of `at` by the database's clock. A cap of None: unlimited."""
 
     job_id: str
+    type: str
     status: str
     at: datetime
     due_at: datetime | None
@@ -128,15 +129,11 @@ class Reasons:
     unknown: int = 0
 
 
-def explain(ids: Sequence[str], types: Iterable[str], using: Connection | None = None) -> dict[str, Explanation]:
-    """The gates of these jobs, by id; `types` are the types they have. Jobs that are gone are left out."""
+def explain(ids: Sequence[str], using: Connection | None = None) -> dict[str, Explanation]:
+    """The gates of these jobs, by id. Jobs that are gone are left out."""
     rows = run("explain", {"ids": list(ids), **_caps()}, using)
-    crews_by_type = crews(types, using)
-    kinds = dict(zip(ids, types, strict=True))
-    return {
-        row["job_id"]: Explanation(**row, crew=crews_by_type.get(kinds[row["job_id"]], Crew(kinds[row["job_id"]])))
-        for row in rows
-    }
+    crews_by_type = crews({row["type"] for row in rows}, using) if rows else {}
+    return {row["job_id"]: Explanation(**row, crew=crews_by_type[row["type"]]) for row in rows}
 
 
 def crews(types: Iterable[str], using: Connection | None = None) -> dict[str, Crew]:

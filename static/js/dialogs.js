@@ -61,7 +61,7 @@
     if ("busy" in form.dataset) { event.preventDefault(); event.stopImmediatePropagation(); return; }
     const empty = [...form.querySelectorAll("textarea[required]")].find(blank);
     if (empty) { event.preventDefault(); event.stopImmediatePropagation(); empty.setCustomValidity("A reason is kept in the audit trail; write one."); empty.reportValidity(); return; }
-    if (!form.matches("[hx-get], [hx-post]") && form.method === "post") setTimeout(() => event.defaultPrevented || busy(form, true));
+    if (!form.matches("[hx-get], [hx-post], [data-download]") && form.method === "post") setTimeout(() => event.defaultPrevented || busy(form, true));
   }, true);
   document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => elt.matches("form") && busy(elt, true));
   document.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => elt.matches("form") && busy(elt, false));

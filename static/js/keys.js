@@ -48,6 +48,7 @@
     if (!bar) return;
     const wasOpen = !bar.hidden;
     bar.hidden = chosen.length === 0;
+    for (const link of bar.querySelectorAll("[data-selection-link]")) link.href = `${link.dataset.selectionLink}?${new URLSearchParams(chosen.map((box) => ["id", box.closest("tr").dataset.id]))}`;
     bar.querySelector("[data-selected]").textContent = `${chosen.length} selected`;
     for (const button of bar.querySelectorAll("[data-eligible]")) {
       const states = button.dataset.eligible.split(" ");

@@ -25,8 +25,8 @@ def moment(rng: random.Random) -> datetime | None:
     return rng.choice([None, None, None, datetime.now(UTC) + timedelta(seconds=rng.choice([-3600, -1, 3600]))])
 
 
-def fill(conn: Any, rng: random.Random) -> list[tuple[str, str]]:
-    """Random pauses, caps and jobs. Returns each job's id and type."""
+def fill(conn: Any, rng: random.Random) -> list[str]:
+    """Random pauses, caps and jobs. Returns the jobs' ids."""
     if rng.random() < 0.15:
         value = rng.choice(["true", " TRUE ", "false", "1", ""])
         conn.execute("""INSERT INTO "SystemConfig" (key, value) VALUES ('queue.paused', %s)""", [value])
@@ -55,12 +55,11 @@ def fill(conn: Any, rng: random.Random) -> list[tuple[str, str]]:
                 conn.execute(CAP.format(table=table, key=key), [name, *caps])
     jobs = []
     for number in range(rng.randint(1, 16)):
-        type_ = rng.choice(TYPES)
         insert(
-            conn, f"j{number}", tenantId=rng.choice(TENANTS), type=type_, projectId=rng.choice(PROJECTS),
+            conn, f"j{number}", tenantId=rng.choice(TENANTS), type=rng.choice(TYPES), projectId=rng.choice(PROJECTS),
             status=rng.choice(STATUSES), inline=rng.random() < 0.15, nextRetryAt=moment(rng), priority=rng.choice([0, 0, 5]),
         )  # fmt: skip
-        jobs.append((f"j{number}", type_))
+        jobs.append(f"j{number}")
     return jobs
 
 
@@ -83,8 +82,8 @@ def test_eligible_is_exactly_what_the_claim_takes(conn: Any, caps: Any, seed: in
         request = ClaimRequest(1, TYPES, tenant_cap, {"DISCOVER": discover_cap})
         with conn.transaction(force_rollback=True):
             jobs = fill(conn, rng)
-            said = waiting.explain([job for job, _ in jobs], [type_ for _, type_ in jobs], conn)
-            for job_id, _ in jobs:
+            said = waiting.explain(jobs, conn)
+            for job_id in jobs:
                 with conn.transaction(force_rollback=True):
                     taken = transitions.claim_job(job_id, "w", request, conn) is not None
                 assert said[job_id].eligible == taken, (said[job_id], taken)
@@ -108,8 +107,8 @@ def test_a_set_is_the_sum_of_its_jobs(conn: Any, seed: int) -> None:
                 "INSERT INTO worker (id, host, pid, slots, types) VALUES ('w', 'h', 1, %s, %s)",
                 [rng.choice([2, 40]), TYPES[:2]],
             )
-            rows = conn.execute("""SELECT id, type FROM "PlatformJob" WHERE status = 'QUEUED'""").fetchall()
-            single = waiting.explain([row[0] for row in rows], [row[1] for row in rows], conn)
+            rows = conn.execute("""SELECT id FROM "PlatformJob" WHERE status = 'QUEUED'""").fetchall()
+            single = waiting.explain([row[0] for row in rows], conn)
             firsts = Counter(
                 one.blocking[0] if one.blocking else None for one in single.values() if not one.crew.unknown
             )
@@ -128,7 +127,7 @@ def test_a_set_is_the_sum_of_its_jobs(conn: Any, seed: int) -> None:
 
 
 def only(conn: Any) -> waiting.Explanation:
-    return waiting.explain(["j"], ["CRAWL"], conn)["j"]
+    return waiting.explain(["j"], conn)["j"]
 
 
 FLIPS = {

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
-from jobs.domain.states import state
+from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus, state
 
 MOST_CHANGES = 200
 MOST_LINES = 200
@@ -24,7 +24,7 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
        j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType"::text, 200) AS failure_type,
        j."dlqAt" AS dlq_at, j.inline, left(j."submittedBy", 300) AS submitted_by, j."checkpointAt" AS checkpoint_at,
        left(j."uniqueKey", 500) AS unique_key, j.fingerprint, j."originId" AS origin_id, j."redriveCount" AS redrive_count,
-       j.checkpoint IS NOT NULL AS has_checkpoint,
+       j.checkpoint IS NOT NULL AS has_checkpoint, greatest(j."progressAt", j."checkpointAt") AS moved_at,
        concat_ws(' ', j.status, j.dlq, j."checkpointAt", j."finishedAt", pg_column_size(j.config), pg_column_size(j.result),
                  pg_column_size(j.checkpoint)) AS version,
        clock_timestamp() AS now
@@ -84,6 +84,17 @@ class Attempt:
         return max(timedelta(), self.ended_at - self.started_at) if self.ended_at else None
 
 
+@dataclass
+class Redrive:
+    """One time that somebody took it out of the DLQ. `ended_as` empty: it has not ended since."""
+
+    at: datetime
+    actor: str
+    reason: str
+    ended_as: str = ""
+    same_error: bool = False
+
+
 @dataclass(frozen=True)
 class Timeline:
     """Changes, newest first; `total` counts those not shown too."""
@@ -91,6 +102,7 @@ class Timeline:
     changes: list[Row]
     total: int
     attempts: list[Attempt] = field(default_factory=list)
+    redrives: list[Redrive] = field(default_factory=list)
 
 
 def timeline(job_id: str) -> Timeline:
@@ -98,7 +110,7 @@ def timeline(job_id: str) -> Timeline:
     rows = fetch(
         """SELECT id, from_status, from_dlq, to_status, to_dlq, at, left(actor, 300) AS actor, left(reason, 1000) AS reason,
                   left(worker_id, 300) AS worker_id, run_started_at, retry_count, left(failure_type, 100) AS failure_type,
-                  left(detail ->> 'error', 8000) AS error, left(detail ->> 'nextRetryAt', 40) AS next_retry,
+                  fingerprint, left(detail ->> 'error', 8000) AS error, left(detail ->> 'nextRetryAt', 40) AS next_retry,
                   count(*) OVER () AS total
              FROM (SELECT * FROM job_history WHERE job_id = %(id)s ORDER BY id DESC LIMIT 2000) h
             ORDER BY id DESC LIMIT %(most)s""",
@@ -107,7 +119,22 @@ def timeline(job_id: str) -> Timeline:
     for row in rows:
         row["source"] = None if row["from_status"] is None else state(row["from_status"], bool(row["from_dlq"]))
         row["target"] = None if row["to_status"] is None else state(row["to_status"], bool(row["to_dlq"]))
-    return Timeline(rows, rows[0]["total"] if rows else 0, _attempts(rows))
+    return Timeline(rows, rows[0]["total"] if rows else 0, _attempts(rows), _redrives(rows))
+
+
+def _redrives(newest_first: list[Row]) -> list[Redrive]:
+    """The newest first. The same error again means that the redrive cured nothing."""
+    found: list[Redrive] = []
+    before: str | None = None
+    for row in reversed(newest_first):
+        if row["source"] == DEAD_LETTERED and row["target"] == JobStatus.QUEUED:
+            found.append(Redrive(row["at"], row["actor"], row["reason"] or ""))
+        elif row["target"] in ENDED | {DEAD_LETTERED}:
+            if found and not found[-1].ended_as:
+                found[-1].ended_as = row["target"]
+                found[-1].same_error = row["target"] == DEAD_LETTERED and before == row["fingerprint"] is not None
+            before = row["fingerprint"]
+    return found[::-1]
 
 
 def _attempts(newest_first: list[Row]) -> list[Attempt]:
@@ -122,6 +149,24 @@ def _attempts(newest_first: list[Row]) -> list[Attempt]:
             current.error, current.failure_type = row["error"] or "", row["failure_type"] or ""
             current = None
     return attempts[::-1]
+
+
+def worker(worker_id: str) -> Row | None:
+    """Its worker in the registry; None for another program's."""
+    return fetch_one("SELECT id, heartbeat_at, stopping, stopped_at FROM worker WHERE id = %(id)s", {"id": worker_id})
+
+
+def silent_holders(tenant: str, type_: str, seconds: float) -> dict[str, int]:
+    """How many of the jobs that fill the caps of this tenant and this type say nothing for so long."""
+    row = fetch_one(
+        """SELECT count(*) FILTER (WHERE "tenantId" = %(tenant)s AND NOT inline) AS tenant,
+                  count(*) FILTER (WHERE type = %(type)s) AS type
+             FROM "PlatformJob"
+            WHERE status IN ('RUNNING', 'CANCEL_REQUESTED') AND ("tenantId" = %(tenant)s OR type = %(type)s)
+              AND coalesce("heartbeatAt", "startedAt", "queuedAt") < clock_timestamp() - make_interval(secs => %(secs)s)""",
+        {"tenant": tenant, "type": type_, "secs": seconds},
+    )
+    return dict(row or {})
 
 
 def log_lines(job_id: str) -> list[Row]:

@@ -85,6 +85,13 @@ def text_is_indexed() -> bool:
     return bool(row and row["valid"])
 
 
+def searchable(filter_: JobFilter) -> JobFilter:
+    """The filter itself, or its last 24 h if it looks for text in errors that no index can find."""
+    if "error" not in filter_.texts or filter_.age in {"15m", "1h", "24h"} or text_is_indexed():
+        return filter_
+    return replace(filter_, age="24h")
+
+
 def _rows_with_rare_text(
     filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
 ) -> list[Row] | None:

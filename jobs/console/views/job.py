@@ -6,16 +6,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from jobs.console import words
+from jobs.console import why, words
+from jobs.console.life import life
 from jobs.console.links import job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
-from jobs.console.queries.db import Row, limited
-from jobs.console.queries.overview import shared
-from jobs.console.views.jobs import gates
+from jobs.console.queries.db import Row, TooSlow, limited
+from jobs.console.queries.workers import silent_after
 from jobs.console.views.render import show, wants_part
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
+from jobs.queue import pauses, waiting
 from jobs.templatetags.formats import duration_text
 
 # verb → (button, states that allow it)
@@ -72,7 +73,6 @@ def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str
         "title": words.title(row),
         "url": url,
         "part_url": f"{url}{'&' if '?' in url else '?'}have={row['version']}",
-        "doing": words.doing(row, gates([row], shared.get())),
         "next": what_next(row),
         "attempt": words.attempt(row),
         "changes": timeline.changes[: read.SHOWN_CHANGES],
@@ -80,11 +80,40 @@ def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str
         "changes_total": timeline.total,
         "changes_left": timeline.total - len(timeline.changes),
         "attempts": timeline.attempts,
+        "redrives": timeline.redrives,
         "live": live,
         "progress": words.clamp(row["progress"]),
         "buttons": buttons(request, row),
         "value_names": read.VALUES,
+        **(held(row) if row["state"] == JobStatus.QUEUED else {}),
+        "life": life(row, read.worker(row["worker_id"]) if row["worker_id"] else None) if live else None,
     }
+
+
+def held(row: Row) -> dict[str, Any]:
+    """Why a queued job isn't running: a sentence, then gate by gate."""
+    in_force = pauses.active()
+    one = waiting.explain([row["id"]]).get(row["id"])
+    if one is None:
+        return {"doing": why.sentence(row, None, in_force)}
+    silent = {}
+    if one.tenant_full or one.type_full:
+        silent = read.silent_holders(row["tenant_id"], row["type"], silent_after().total_seconds())
+    return {
+        "doing": why.sentence(row, one, in_force),
+        "verdict": why.verdict(one),
+        "gates": why.lines(row, one, in_force, _ahead(row["id"]), silent),
+        "gates_at": one.at,
+    }
+
+
+def _ahead(job_id: str) -> waiting.Ahead | None:
+    """What is before it; None, shown as unknown, if that takes too long to count."""
+    try:
+        with limited(0.5):
+            return waiting.ahead(job_id)
+    except TooSlow:
+        return None
 
 
 def buttons(request: HttpRequest, row: Row) -> list[dict[str, Any]]:

@@ -1,24 +1,36 @@
 """The jobs list."""
 
 import re
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.views.decorators.http import require_safe
 
-from jobs.console import words
+from jobs.console import why, words
 from jobs.console.filters import AGES, TEXTS, JobFilter
 from jobs.console.links import job_url
 from jobs.console.paging import Page, decode, storable
+from jobs.console.permissions import can, who_may
 from jobs.console.queries import jobs as read
-from jobs.console.queries.db import TooSlow, database_now
-from jobs.console.queries.overview import Snapshot, shared, tenant_caps, type_caps
+from jobs.console.queries import saved
+from jobs.console.queries.db import TooSlow, database_now, one_snapshot
 from jobs.console.tables import JobsTable
-from jobs.console.views.render import show
+from jobs.console.views.render import show, wants_part
+from jobs.domain.failures import FailureType
 from jobs.domain.states import WORDS
+from jobs.queue import pauses, waiting
 from jobs.templatetags.formats import count_text
 
-_TOKEN = re.compile(r'(\w+):("[^"]*"|\S+)')
+_TOKEN = re.compile(r'(\w+)(?:\.([\w.-]+))?:("[^"]*"|\S+)')
+# The form of all parts of a filter: the columns of the dialog, each with (name, hint).
+FORM: tuple[tuple[tuple[str, str], ...], ...] = (
+    (("type", ""), ("tenant", ""), ("project", "Quicker together with its tenant"), ("submitted", ""),
+     ("priority", "5, >0 or <=0"), ("worker", "What a worker runs now")),
+    (("failure", ""), ("error", "In its first 500 characters"), ("group", ""), ("text", "Quicker with a time"),
+     ("config", "url, or auth.kind=form"), ("from", "2026-11-30 or 2026-11-30T14:00"), ("to", "")),
+)  # fmt: skip
 
 
 @require_safe
@@ -27,7 +39,13 @@ def jobs(request: HttpRequest) -> HttpResponse:
     if "q" in request.GET:
         return HttpResponseRedirect(search(request.GET))
     filter_ = JobFilter.parse(request.GET)
-    return show(request, "console/jobs.html", context(request, filter_))
+    if any(value == "" for values in request.GET.lists() for value in values[1]):
+        return HttpResponseRedirect(filter_.url())  # a form's empty fields do not stay in the address
+    found = context(request, filter_)
+    if not wants_part(request):
+        mine = tabs(request, filter_)
+        found |= {"tabs": mine, "saved_tab": next((one for one in mine if one["on"]), None), "form": form(filter_)}
+    return show(request, "console/jobs.html", found)
 
 
 def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> dict[str, Any]:
@@ -38,19 +56,24 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "chips": filter_.chips(path),
         "path": path,
         "ages": [(key, label, filter_.age == key) for key, (label, _) in AGES.items()],
-        "hidden": [(name, value) for name, value in filter_.params().items() if name != "age"],
+        "hidden": hidden(filter_),
         "region_url": request.get_full_path(),
         "unfiltered_url": path,
         "all_url": filter_.with_states().url(path),
+        "can_export": can(request.user, "export"),
+        "who_exports": who_may("export"),
+        "export_url": filter_.url("/export/"),
     }
     try:
-        found["server_now"] = now = database_now()
-        snapshot = shared.get()
-        page = read.page(filter_, after, before)
-        counts = read.count(filter_)
+        searched = read.searchable(filter_)
+        with one_snapshot():
+            found["server_now"] = now = database_now()
+            page = read.page(searched, after, before)
+            counts = read.count(searched)
+            table = JobsTable(page.rows, gates(page.rows, now))
     except TooSlow as error:
-        return found | {"too_slow": str(error)}
-    table = JobsTable(page.rows, gates(page.rows, snapshot))
+        return found | {"too_slow": str(error), "narrower": narrower(filter_, path)}
+    waits = counts.states.get("QUEUED", 0)
     return found | {
         "table": table,
         "now": now,
@@ -58,28 +81,67 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "count": certainty(counts, filter_),
         "pager": pager(filter_, page, counts, path),
         "rows": len(page.rows),
+        "only_lately": searched is not filter_,
+        "why_url": filter_.with_states().url("/why/") if waits and _shows_queued(filter_) else "",
+        "why_count": _count(waits, counts),
+        "pinned_url": pinned(filter_, now, path),
     }
 
 
-def gates(rows: list[dict[str, Any]], snapshot: Snapshot) -> words.Gates:
-    """What may keep the rows' queued jobs waiting: from the shared reading, and the caps of their tenants."""
+def _shows_queued(filter_: JobFilter) -> bool:
+    return not filter_.states or "QUEUED" in filter_.states
+
+
+def hidden(filter_: JobFilter) -> list[tuple[str, str]]:
+    """The filter as hidden fields of a form that changes its age."""
+    params = filter_.params()
+    return [(name, value) for name, one in params.items() if name != "age"
+            for value in (one if isinstance(one, list) else [one])]  # fmt: skip
+
+
+def pinned(filter_: JobFilter, now: datetime, path: str) -> str:
+    """The address of what matches now: jobs that arrive later do not join."""
+    until = filter_.texts.get("to") or now.isoformat(timespec="milliseconds")
+    return filter_.with_text("to", until).url(path)
+
+
+def narrower(filter_: JobFilter, path: str) -> list[tuple[str, str]]:
+    """What would make the read faster: (words, address)."""
+    if filter_.age in {"", "7d", "30d"} and not {"from", "to"} & set(filter_.texts):
+        return [("Only the last 24 h", replace(filter_, age="24h").url(path))]
+    return []
+
+
+def tabs(request: HttpRequest, filter_: JobFilter) -> list[dict[str, Any]]:
+    """The saved filters of this user; the one in force is marked."""
+    now = filter_.query()
+    return [
+        {"name": one.name, "id": one.id, "url": "/jobs/?" + one.query, "on": one.query == now}
+        for one in saved.of(request.user)
+    ]
+
+
+def form(filter_: JobFilter) -> list[list[dict[str, Any]]]:
+    """The dialog's fields, filled as the filter is."""
+    choices = {"failure": list(FailureType)}
+    return [
+        [
+            {"name": name, "label": TEXTS[name].capitalize(), "hint": hint, "value": filter_.texts.get(name, ""),
+             "choices": choices.get(name, [])}
+            for name, hint in column
+        ]
+        for column in FORM
+    ]  # fmt: skip
+
+
+def gates(rows: list[dict[str, Any]], now: datetime) -> words.Gates:
+    """Why the rows' queued jobs wait, from the claim's own predicate."""
     queued = [row for row in rows if row["status"] == "QUEUED"]
-    running: dict[str, int] = {}
-    type_running: dict[str, int] = {}
-    for row in snapshot.live:
-        type_running[row["type"]] = type_running.get(row["type"], 0) + row["n"]
-        if not row["inline"]:
-            running[row["tenant_id"]] = running.get(row["tenant_id"], 0) + row["n"]
-    return words.Gates(
-        now=snapshot.at,
-        pauses=[line.pause for line in snapshot.pauses],
-        handled=snapshot.handled,
-        workers=len(snapshot.workers_live),
-        running=running,
-        caps=tenant_caps(sorted({row["tenant_id"] for row in queued})) if queued else {},
-        type_running=type_running,
-        type_caps=type_caps(sorted({row["type"] for row in queued})) if queued else {},
-    )
+    if not queued:
+        return words.Gates(now)
+    in_force = pauses.active()
+    found = waiting.explain([row["id"] for row in queued])
+    return words.Gates(now, {row["id"]: why.sentence(row, found.get(row["id"]), in_force) for row in queued})
 
 
 def strip(filter_: JobFilter, counts: read.Counts, path: str) -> list[dict[str, Any]]:
@@ -110,18 +172,29 @@ def _count(number: int, counts: read.Counts) -> str:
 def certainty(counts: read.Counts, filter_: JobFilter) -> dict[str, str]:
     """The result's size and how sure it is."""
     if not counts.known:
-        return {"text": "Jobs", "note": "counting took too long"}
+        about = f"{about_text(counts.about)} jobs" if counts.about else "Jobs"
+        return {"text": about, "note": "by the statistics; counting took too long"}
     number = counts.of(filter_.states)
     if counts.complete:
-        return {"text": words.plural(number, "job"), "note": ""}
-    return {"text": f"≥ {number:,} jobs", "note": f"counting stopped at {read.MOST_COUNTED:,} rows"}
+        return {"text": words.plural(number, "job"), "note": "exact"}
+    about = f", {about_text(counts.about)} by the statistics" if counts.about and counts.about > number else ""
+    return {"text": f"≥ {number:,} jobs", "note": f"counting stopped at {read.MOST_COUNTED:,} rows{about}"}
+
+
+def about_text(number: int) -> str:
+    """An estimate, with no more digits than it deserves."""
+    for size, unit in ((1_000_000, " M"), (1_000, " k")):
+        if number >= size:
+            return f"≈ {number / size:.2g}{unit}" if number < 100 * size else f"≈ {number // size:,}{unit}"
+    return f"≈ {number}"
 
 
 def pager(filter_: JobFilter, page: Page, counts: read.Counts, path: str) -> dict[str, Any]:
     """First, Newer, Older."""
     size = len(page.rows)
     place = f"Rows 1–{size:,}" if page.first else f"{size:,} rows"
-    text = f"{place} of {certainty(counts, filter_)['text'].split(' job')[0]}" if counts.known else place
+    known = counts.known or counts.about
+    text = f"{place} of {certainty(counts, filter_)['text'].split(' job')[0]}" if known else place
     return {
         "text": text if size else "No rows",
         "first_url": None if page.first else filter_.url(path),
@@ -141,15 +214,20 @@ def search(query: QueryDict) -> str:
         if kind == "id":
             return job_url(text)
         return _with(filter_, kind, text).url()
-    for key, value in _TOKEN.findall(text):
-        if key in TEXTS or key in {"state", "age"}:
+    for token in _TOKEN.finditer(text):
+        key, path, value = token.groups()
+        if key == "config" and path:
+            filter_ = _with(filter_, key, path + "=" + value.strip('"'))
+        elif key in {*TEXTS, "state", "age", "id"} and not path:
             filter_ = _with(filter_, key, value.strip('"'))
-            text = text.replace(f"{key}:{value}", "", 1)
+        else:
+            continue
+        text = text.replace(token[0], "", 1)
     rest = " ".join(text.split())[:300]
     return (_with(filter_, "text", rest) if rest else filter_).url()
 
 
 def _with(filter_: JobFilter, key: str, value: str) -> JobFilter:
-    params = QueryDict(mutable=True)
-    params.update({name: str(kept) for name, kept in filter_.params().items()} | {key: value})
+    params = QueryDict(filter_.query(), mutable=True)
+    params[key] = value
     return JobFilter.parse(params)

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
@@ -17,7 +18,7 @@ from jobs.operations.actions import Person
 # Proxies refuse headers that are too long; a toast says the rest by being cut.
 LONGEST_TOAST = 400
 
-type View = Callable[..., HttpResponse]
+type View = Callable[..., HttpResponseBase]
 
 
 def wants_part(request: HttpRequest) -> bool:
@@ -42,7 +43,7 @@ def action(name: str) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not can(request.user, name):
                 raise PermissionDenied(f"Your role may not do this; {who_may(name)} may. Nothing was changed.")
             return view(request, *args, **kwargs)

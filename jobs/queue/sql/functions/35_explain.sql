@@ -33,7 +33,7 @@ $$;
 
 -- The gates of single jobs. A job that is not there has no row.
 CREATE OR REPLACE FUNCTION detiq_explain(p_ids text[], p_tenant_cap integer, p_type_caps jsonb)
-RETURNS TABLE (job_id text, status text, due_at timestamptz, not_due boolean, all_paused boolean, paused boolean,
+RETURNS TABLE (job_id text, type text, status text, due_at timestamptz, not_due boolean, all_paused boolean, paused boolean,
                tenant_running bigint, tenant_cap integer, tenant_full boolean,
                type_running bigint, type_cap integer, type_full boolean, eligible boolean)
 LANGUAGE sql STABLE AS $$
@@ -49,7 +49,7 @@ LANGUAGE sql STABLE AS $$
                array_agg(project ORDER BY lane) AS projects
           FROM job
     )
-    SELECT j.id::text, j.status, j.due_at, j.not_due, g.all_paused, g.paused, g.tenant_running, g.tenant_cap, g.tenant_full,
+    SELECT j.id::text, j.type, j.status, j.due_at, j.not_due, g.all_paused, g.paused, g.tenant_running, g.tenant_cap, g.tenant_full,
            g.type_running, g.type_cap, g.type_full,
            j.status = 'QUEUED' AND NOT (g.all_paused OR j.not_due OR g.paused OR g.tenant_full OR g.type_full)
       FROM lanes l
