@@ -211,7 +211,8 @@ def _where(filter_: JobFilter, states: bool) -> tuple[str, dict[str, Any]]:
         parts.append("j.id = ANY (%(ids)s)")
         params["ids"] = list(filter_.ids)
     if filter_.age:
-        parts.append('j."queuedAt" >= clock_timestamp() - make_interval(secs => %(age)s)')
+        # Not the clock of the moment, which no index can be asked for.
+        parts.append('j."queuedAt" >= statement_timestamp() - make_interval(secs => %(age)s)')
         params["age"] = AGES[filter_.age][1]
     if states and filter_.states:
         parts.append("(" + " OR ".join(_state(one, params) for one in filter_.states) + ")")

@@ -55,7 +55,7 @@ def _silent(job: dict[str, Any], worker: dict[str, Any] | None, quiet: timedelta
     next_ = f"The sweep gives it up for lost {when}; that counts as an attempt."
     said = f"no heartbeat for {_long(quiet)}"
     if worker is None:
-        whose = "its caller does the work" if job["inline"] else "its worker is another program’s"
+        whose = "its caller does the work" if job["inline"] else "its worker is in no registry"
         return "Silent", f"{said}; {whose}", next_
     if worker["stopped_at"] or job["now"] - worker["heartbeat_at"] > silent_after():
         gone = "has stopped" if worker["stopped_at"] else "is not heard of either"

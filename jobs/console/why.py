@@ -35,7 +35,7 @@ class Line:
     clears: str = ""
     url: str = ""
     until: Any = None
-    slots: tuple[int, int] | None = None
+    slots: tuple[int, int, int] | None = None  # used, in all, and of the used those that say nothing
 
 
 @dataclass(frozen=True)
@@ -53,24 +53,36 @@ def sentence(job: dict[str, Any], one: Explanation | None, pauses: Sequence[Paus
     """The first gate that holds a queued job, in a few words."""
     if one is None:
         return Doing("unknown: it changed while this was read")
-    gate = next(iter(one.blocking), None)
+    if one.blocking:
+        return _blocked(job, one, pauses, one.blocking[0])
+    if one.crew.unknown:
+        return Doing("waits for another program’s worker")
+    return Doing("waits for its turn")
+
+
+def others(job: dict[str, Any], one: Explanation, pauses: Sequence[PauseInForce]) -> list[str]:
+    """What else holds it, once the first gate is open."""
+    return [_blocked(job, one, pauses, gate).text for gate in one.blocking[1:] if gate is not Gate.DUE]
+
+
+def _blocked(job: dict[str, Any], one: Explanation, pauses: Sequence[PauseInForce], gate: Gate) -> Doing:
+    type_ = job["type"] or "the empty type"
     match gate:
         case Gate.ALL_PAUSED | Gate.PAUSED:
             found = _pauses_of(job, pauses, everything=gate is Gate.ALL_PAUSED)
             return Doing(_pause_words(found[0]) if found else "a pause holds it", held=True)
+        case Gate.STATE:
+            return Doing(f"it is {word(one.status)} by now")
         case Gate.DUE:
             return Doing("not to start before then", until=one.due_at)
         case Gate.TENANT_CAP:
             return Doing(_cap_words(job["tenant_id"], one.tenant_running, one.tenant_cap))
         case Gate.TYPE_CAP:
-            return Doing(_cap_words(job["type"], one.type_running, one.type_cap))
+            return Doing(_cap_words(type_, one.type_running, one.type_cap))
         case Gate.WORKER:
-            return Doing(_no_worker(job["type"], one.crew))
+            return Doing(_no_worker(type_, one.crew))
         case Gate.SLOT:
-            return Doing(f"all {plural(one.crew.slots, 'slot')} for {job['type']} are in use")
-    if one.crew.unknown:
-        return Doing("waits for another program’s worker")
-    return Doing("waits for its turn")
+            return Doing(f"all {plural(one.crew.slots, 'slot')} for {type_} are in use")
 
 
 def verdict(one: Explanation) -> str:
@@ -94,12 +106,12 @@ def lines(
         _line(
             one, Gate.TENANT_CAP, _cap_says(tenant, one.tenant_running, one.tenant_cap, silent.get("tenant", 0)),
             *_holders(one.tenant_full, one.tenant_running, jobs_url(tenant=tenant, state=LIVE), "/tenants/"),
-            slots=_slots(one.tenant_running, one.tenant_cap),
+            slots=_slots(one.tenant_running, one.tenant_cap, silent.get("tenant", 0)),
         ),
         _line(
             one, Gate.TYPE_CAP, _cap_says(type_, one.type_running, one.type_cap, silent.get("type", 0)),
             *_holders(one.type_full, one.type_running, jobs_url(type=type_, state=LIVE), "/settings/"),
-            slots=_slots(one.type_running, one.type_cap),
+            slots=_slots(one.type_running, one.type_cap, silent.get("type", 0)),
         ),
         _worker_line(one, type_),
         _slot_line(one),
@@ -119,7 +131,7 @@ def shares(reasons: Reasons, narrowed: Callable[[str, str], str], most: int = 5)
         subjects = [(subject, count, narrowed(key, subject)) for subject, count in about[:most]]
         found.append(Share(_reason(gate), n, subjects=subjects, more=max(0, len(about) - most)))
     if reasons.unknown:
-        found.append(Share("Another program’s worker may take them", reasons.unknown, "unknown"))
+        found.append(Share("For another program’s worker", reasons.unknown, "unknown"))
     if reasons.waiting:
         found.append(Share("Waiting for their turn", reasons.waiting, "pass"))
     return found
@@ -127,13 +139,13 @@ def shares(reasons: Reasons, narrowed: Callable[[str, str], str], most: int = 5)
 
 def _reason(gate: Gate) -> str:
     return {
-        Gate.ALL_PAUSED: "Everything is paused",
+        Gate.ALL_PAUSED: "Held, everything is paused",
         Gate.DUE: "Not due yet",
-        Gate.PAUSED: "A pause holds them",
-        Gate.TENANT_CAP: "Their tenant is at its cap",
-        Gate.TYPE_CAP: "Their type is at its cap",
-        Gate.WORKER: "No live worker has a handler",
-        Gate.SLOT: "Every slot is in use",
+        Gate.PAUSED: "Held by a pause",
+        Gate.TENANT_CAP: "At their tenant’s cap",
+        Gate.TYPE_CAP: "At their type’s cap",
+        Gate.WORKER: "Without a live worker",
+        Gate.SLOT: "With every slot in use",
     }.get(gate, NAMES[gate])
 
 
@@ -153,7 +165,7 @@ def _worker_line(one: Explanation, type_: str) -> Line:
     if crew.unknown:
         sees = f"another program runs {type_} now ({plural(crew.others, 'worker')}); what it takes next is not known"
         return Line(name, "unknown", sees, "Workers", "/workers/")
-    return Line(name, "blocks", _no_worker(type_, crew), "a worker that has it", "/workers/")
+    return Line(name, "blocks", _no_worker(type_ or "the empty type", crew), "a worker that has it", "/workers/")
 
 
 def _slot_line(one: Explanation) -> Line:
@@ -197,14 +209,14 @@ def _pauses_of(job: dict[str, Any], pauses: Sequence[PauseInForce], *, everythin
 
 def _pause_words(pause: PauseInForce) -> str:
     ends = f"until {pause.ends_at:%H:%M} UTC" if pause.ends_at else "with no end set"
-    return f"{pause.scope} is paused {ends}"
+    return f"{pause.scope} {'are' if pause.scope.startswith('All types') else 'is'} paused {ends}"
 
 
 def _pause_says(found: Sequence[PauseInForce]) -> str:
     if not found:
         return "none"
     more = f", and {plural(len(found) - 1, 'more pause')}" if found[1:] else ""
-    return f"{_pause_words(found[0])}, by {found[0].owner}: {words.first_line(found[0].reason, 120)}{more}"
+    return f"{found[0].scope}, by {found[0].owner}: {words.first_line(found[0].reason, 120)}{more}"
 
 
 def _lift(found: Sequence[PauseInForce]) -> tuple[str, str]:
@@ -223,8 +235,8 @@ def _cap_says(whose: str, running: int, cap: int | None, silent: int) -> str:
     return _cap_words(whose or "(empty)", running, cap) + more
 
 
-def _slots(running: int, cap: int | None) -> tuple[int, int] | None:
-    return (min(running, cap), cap) if cap and cap <= 64 else None
+def _slots(running: int, cap: int | None, silent: int) -> tuple[int, int, int] | None:
+    return (min(running, cap), cap, min(silent, cap)) if cap and cap <= 16 else None
 
 
 def _holders(full: bool, running: int, url: str, settings_url: str) -> tuple[str, str]:
@@ -235,7 +247,7 @@ def _holders(full: bool, running: int, url: str, settings_url: str) -> tuple[str
 
 def _no_worker(type_: str, crew: Crew) -> str:
     if crew.silent:
-        return f"the workers for {type_ or 'the empty type'} are silent ({crew.silent})"
+        return f"the workers for {type_} are silent ({crew.silent})"
     if crew.stopping:
-        return f"the workers for {type_ or 'the empty type'} are stopping"
-    return f"no live worker has a handler for {type_ or 'the empty type'}" if crew.workers else "no live worker"
+        return f"the workers for {type_} are stopping"
+    return f"no live worker has a handler for {type_}" if crew.workers else "no live worker"

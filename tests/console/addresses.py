@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
-    "/failures/runs/", "/settings/", "/enqueue/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]

@@ -171,7 +171,7 @@ def test_progress_moves_on_the_jobs_page_and_open_values_stay_open(
 
 
 PLACES = ["/", "/jobs/", "/jobs/a-job/", "/pauses/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/audit/", "/settings/",
-          "/enqueue/", "/ledger/", "/operations/"]  # fmt: skip
+          "/enqueue/", "/ledger/", "/operations/", "/why/"]  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

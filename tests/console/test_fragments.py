@@ -72,7 +72,7 @@ HOSTILE_VALUES = [
     "999999999999999999999", "%", "'", "NaN", "\ud7ff", "WyJub3ctaXNoIiwiYSJd", "eyJhIjoxfQ", "W1tbW1tb", "../../etc",
 ]  # fmt: skip
 PARAMETERS = ["state", "type", "tenant", "project", "failure", "worker", "error", "text", "group", "age", "after", "before",
-              "q", "span", "name", "actor", "action", "id", "page", "next", "have"]  # fmt: skip
+              "q", "submitted", "priority", "config", "from", "to", "span", "name", "actor", "action", "id", "page", "next", "have"]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", HOSTILE_VALUES, ids=lambda value: repr(value[:20]))

@@ -36,10 +36,13 @@ def page(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: 
     """One page, newest first. Raises `TooSlow`."""
     with limited():
         if _has_indexed_text(filter_):
-            rows = _rows_with_rare_text(filter_, after, before, size)
-            if rows is not None:
-                return cut(rows, size, after=after, before=before)
-        return cut(_walk(filter_, after, before, size), size, after=after, before=before)
+            found = _rows_with_rare_text(filter_, after, before, size)
+            if found is not None:
+                return cut(found, size, after=after, before=before)
+        # Few matches are expected where a filter is odd; then the planner would rather read the whole table and sort.
+        with planned(seqscan=False):
+            rows = _walk(filter_, after, before, size)
+        return cut(rows, size, after=after, before=before)
 
 
 def _walk(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int) -> list[Row]:
@@ -155,12 +158,15 @@ def count(filter_: JobFilter) -> Counts:
 
 def _count_rows(filter_: JobFilter) -> Counts:
     clause, params = where(filter_, states=False)
-    # A bitmap of an index, or a walk along one: never the table from end to end.
-    with planned(seqscan=False):
+    if _has_indexed_text(filter_):
+        methods, order = {"seqscan": False, "indexscan": False}, ""
+    else:  # along an index, as the list itself is read: never the table from end to end
+        methods, order = {"seqscan": False}, f"ORDER BY {_order(None)}"
+    with planned(**methods):
         rows = fetch(
             f"""SELECT left(state, 100) AS state, count(*) AS n
                   FROM (SELECT detiq_state(j.status::text, j.dlq) AS state
-                          FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_COUNTED}) c
+                          FROM "PlatformJob" j WHERE {clause} {order} LIMIT {MOST_COUNTED}) c
                  GROUP BY 1""",  # noqa: S608
             params,
         )
@@ -186,7 +192,7 @@ class Lanes:
 def lanes(filter_: JobFilter, by_project: bool) -> Lanes:
     """What waits under a filter, whatever its states; projects are told apart only if asked. Raises `TooSlow`."""
     queued = filter_.with_states("QUEUED")
-    with limited():
+    with limited(), planned(seqscan=False):
         found = (
             _counted_lanes(queued) if filter_.counted_by_tallies and not by_project else _read_lanes(queued, by_project)
         )
@@ -204,7 +210,7 @@ def _counted_lanes(filter_: JobFilter) -> list[Row]:
         f"""WITH later AS MATERIALIZED (
                 SELECT l.type, l.tenant_id, count(*) AS n
                   FROM (SELECT j.type, j."tenantId" AS tenant_id FROM "PlatformJob" j
-                         WHERE {clause} AND j."nextRetryAt" > clock_timestamp() LIMIT {MOST_WAITING}) l
+                         WHERE {clause} AND j."nextRetryAt" > statement_timestamp() LIMIT {MOST_WAITING}) l
                  GROUP BY 1, 2
             )
             SELECT c.type, c.tenant_id, NULL AS project_id, c.n, least(coalesce(l.n, 0), c.n)::bigint AS later
@@ -224,7 +230,7 @@ def _read_lanes(filter_: JobFilter, by_project: bool) -> list[Row]:
     return fetch(
         f"""SELECT w.type, w.tenant_id, w.project_id, count(*) AS n, count(*) FILTER (WHERE w.later) AS later
               FROM (SELECT j.type, j."tenantId" AS tenant_id, {project} AS project_id,
-                           coalesce(j."nextRetryAt" > clock_timestamp(), false) AS later
+                           coalesce(j."nextRetryAt" > statement_timestamp(), false) AS later
                       FROM "PlatformJob" j WHERE {clause} LIMIT {MOST_WAITING + 1}) w
              GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT {MOST_LANES + 1}""",  # noqa: S608
         params,

@@ -101,6 +101,7 @@ def held(row: Row) -> dict[str, Any]:
         silent = read.silent_holders(row["tenant_id"], row["type"], silent_after().total_seconds())
     return {
         "doing": why.sentence(row, one, in_force),
+        "others": why.others(row, one, in_force),
         "verdict": why.verdict(one),
         "gates": why.lines(row, one, in_force, _ahead(row["id"]), silent),
         "gates_at": one.at,
