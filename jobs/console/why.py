@@ -60,6 +60,14 @@ def sentence(job: dict[str, Any], one: Explanation | None, pauses: Sequence[Paus
     return Doing("waits for its turn")
 
 
+def begins(one: Explanation | None, doing: Doing) -> str:
+    """The text as the beginning of a sentence: a name of somebody else's making keeps its first letter."""
+    named = {Gate.ALL_PAUSED, Gate.PAUSED, Gate.TENANT_CAP, Gate.TYPE_CAP}
+    if one is not None and one.blocking and one.blocking[0] in named:
+        return doing.text
+    return doing.text[:1].upper() + doing.text[1:]
+
+
 def others(job: dict[str, Any], one: Explanation, pauses: Sequence[PauseInForce]) -> list[str]:
     """What else holds it, once the first gate is open."""
     return [_blocked(job, one, pauses, gate).text for gate in one.blocking[1:] if gate is not Gate.DUE]

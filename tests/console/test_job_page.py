@@ -1,17 +1,22 @@
 """One job's page: everything about it, whatever it holds."""
 
 import json
-from datetime import timedelta
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from jobs.models import Job
+from jobs.models import Job, Worker
 from jobs.operations import actions
+from jobs.queue import liveness
 from tests.console.addresses import HTMX
-from tests.factories import JobFactory, LogFactory
+from tests.factories import JobFactory, LogFactory, WorkerFactory
+from tests.queue.helpers import running
 
 pytestmark = pytest.mark.django_db
 
@@ -139,3 +144,92 @@ def test_times_use_the_offset_of_their_own_day(viewer: Client) -> None:
     finally:
         with connection.cursor() as cursor:
             cursor.execute("SET TIME ZONE 'UTC'")
+
+
+def test_numbers_that_no_float_holds_are_shown_as_they_are_stored(viewer: Client) -> None:
+    insert("n", '{"huge": 1e400, "int": 9223372036854775808, "zero": -0.0, "cents": 0.10, "small": 1e-30}')
+    page = viewer.get("/jobs/n/").content.decode()
+    for digits in ("1" + "0" * 400, "9223372036854775808", "0.10", "0.000000000000000000000000000001"):
+        assert f"<span>{digits}</span>" in page, digits
+    assert b"0.10" in viewer.get("/raw/config/?id=n").content
+
+
+# --- is a run alive? --------------------------------------------------------------------------------------------------
+def alive(client: Client, **columns: object) -> str:
+    """What the page of a running job says of its life."""
+    job = JobFactory(running=True, worker_id="w:1:a", started_at=timezone.now() - timedelta(hours=2), **columns)
+    page = client.get(f"/jobs/{job.id}/", headers=HTMX).content.decode()
+    section = page.split("Is it alive?")[1].split("</p>")[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", section).split())
+
+
+def ago(**span: float) -> datetime:
+    return timezone.now() - timedelta(**span)
+
+
+def test_a_run_that_beats_is_alive(viewer: Client) -> None:
+    WorkerFactory(id="w:1:a")
+    said = alive(viewer, progress_at=ago(minutes=1))
+    assert said.startswith("Alive Last heartbeat") and "Frozen" not in said
+
+
+def test_a_run_that_beats_and_does_not_move_is_frozen(viewer: Client) -> None:
+    WorkerFactory(id="w:1:a")
+    assert alive(viewer, progress_at=ago(minutes=40)).startswith("Frozen It beats, but nothing has moved for 40 min.")
+    assert alive(viewer, progress_at=ago(minutes=40), checkpoint_at=ago(minutes=2)).startswith("Alive")
+    # What it never reported, or reported in an earlier run, says nothing about this one.
+    assert alive(viewer).startswith("Alive")
+    assert alive(viewer, progress_at=ago(days=2)).startswith("Alive")
+
+
+def test_a_silent_run_of_a_live_worker_a_lost_one_and_another_programs(viewer: Client) -> None:
+    beat = {"heartbeat_at": ago(minutes=10)}
+    assert alive(viewer, **beat).startswith("Silent No heartbeat for 10 min; its worker is in no registry.")
+    worker = WorkerFactory(id="w:1:a")
+    said = alive(viewer, **beat)
+    assert said.startswith("Silent No heartbeat for 10 min, though its worker is alive.")
+    assert "The sweep gives it up for lost in 19 min" in said
+    Worker.objects.update(heartbeat_at=ago(minutes=9))
+    assert alive(viewer, **beat).startswith(
+        "Worker gone No heartbeat for 10 min, and its worker is not heard of either."
+    )
+    Worker.objects.update(stopped_at=ago(minutes=9))
+    assert "its worker has stopped" in alive(viewer, **beat)
+    assert "gives it up for lost now" in alive(viewer, heartbeat_at=ago(minutes=45))
+    assert worker.id == "w:1:a"
+
+
+def test_a_report_that_changes_something_is_when_it_last_moved(db_clean: None, make_conn: Callable[[], Any]) -> None:
+    conn = make_conn()
+    run = running(conn, "j", "w1")
+
+    def moved() -> object:
+        return conn.execute("""SELECT "progressAt" FROM "PlatformJob" WHERE id = 'j'""").fetchone()[0]
+
+    assert moved() is None
+    liveness.report_progress("w1", [liveness.Progress(run, 10, "page 1")], conn)
+    first = moved()
+    assert first is not None
+    liveness.report_progress("w1", [liveness.Progress(run, 10, "page 1")], conn)
+    assert moved() == first
+    liveness.report_progress("w1", [liveness.Progress(run, 10, "page 2")], conn)
+    assert moved() > first
+
+
+# --- redrives ---------------------------------------------------------------------------------------------------------
+def test_each_redrive_says_by_whom_and_what_came_of_it(viewer: Client) -> None:
+    JobFactory(id="j")
+    with connection.cursor() as cursor:
+        for person, fingerprint in (("", "v1:a"), ("dana", "v1:a"), ("omar", "v1:b")):
+            if person:
+                actions.retry(actions.Person(person), ["j"], "the proxy is back")
+            cursor.execute("""UPDATE "PlatformJob" SET status = 'RUNNING', "startedAt" = clock_timestamp()""")
+            cursor.execute(
+                """UPDATE "PlatformJob" SET status = 'FAILED', dlq = true, "dlqAt" = clock_timestamp(), fingerprint = %s""",
+                [fingerprint],
+            )
+    actions.retry(actions.Person("kim"), ["j"], "once more")
+    page = viewer.get("/jobs/j/").content.decode()
+    said = " ".join(re.sub(r"<[^>]+>", " ", page.split('aria-label="Links"')[1]).split())
+    assert re.search("by kim: “once more” → not ended yet.*by omar.*→ Dead-lettered.*by dana.*→ same error", said), said
+    assert "3 ×" in page

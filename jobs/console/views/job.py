@@ -94,13 +94,15 @@ def held(row: Row) -> dict[str, Any]:
     """Why a queued job isn't running: a sentence, then gate by gate."""
     in_force = pauses.active()
     one = waiting.explain([row["id"]]).get(row["id"])
+    doing = why.sentence(row, one, in_force)
     if one is None:
-        return {"doing": why.sentence(row, None, in_force)}
+        return {"doing": doing, "answer": why.begins(None, doing)}
     silent = {}
     if one.tenant_full or one.type_full:
         silent = read.silent_holders(row["tenant_id"], row["type"], silent_after().total_seconds())
     return {
-        "doing": why.sentence(row, one, in_force),
+        "doing": doing,
+        "answer": why.begins(one, doing),
         "others": why.others(row, one, in_force),
         "verdict": why.verdict(one),
         "gates": why.lines(row, one, in_force, _ahead(row["id"]), silent),
