@@ -52,6 +52,11 @@ class Page:
     newer: Cursor | None
     older: Cursor | None
 
+    @property
+    def whole(self) -> bool:
+        """Is it all there is?"""
+        return self.first and self.older is None
+
 
 def cut(rows: Sequence[dict[str, Any]], size: int, *, after: Cursor | None, before: Cursor | None) -> Page:
     """Makes a page of up to `size` + 1 rows, each with `cursor_at` and `id`; those before a cursor come oldest first."""

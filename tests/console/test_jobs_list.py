@@ -114,6 +114,7 @@ def test_counts_are_exact_by_the_counters_and_capped_by_counting(
     monkeypatch.setattr(read, "MOST_COUNTED", 5)
     counts = read.count(JobFilter.parse(QueryDict("text=halden")))
     assert not counts.complete and counts.total == 5
+    JobFactory.create_batch(read.PAGE)  # more than the page shows
     assert "≥ 5" in viewer.get("/jobs/?text=halden").content.decode()
 
 

@@ -69,7 +69,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         with one_snapshot():
             found["server_now"] = now = database_now()
             page = read.page(searched, after, before)
-            counts = read.count(searched)
+            counts = read.count(searched, page)
             table = JobsTable(page.rows, gates(page.rows, now))
     except TooSlow as error:
         return found | {"too_slow": str(error), "narrower": narrower(filter_, path)}
@@ -78,7 +78,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "table": table,
         "now": now,
         "strip": strip(filter_, counts, path),
-        "count": certainty(counts, filter_),
+        "count": certainty(counts, filter_, page),
         "pager": pager(filter_, page, counts, path),
         "rows": len(page.rows),
         "only_lately": searched is not filter_,
@@ -169,8 +169,10 @@ def _count(number: int, counts: read.Counts) -> str:
     return count_text(number) if counts.complete else f"≥ {number:,}"
 
 
-def certainty(counts: read.Counts, filter_: JobFilter) -> dict[str, str]:
+def certainty(counts: read.Counts, filter_: JobFilter, page: Page) -> dict[str, str]:
     """The result's size and how sure it is."""
+    if page.whole:
+        return {"text": words.plural(len(page.rows), "job"), "note": "exact"}
     if not counts.known:
         about = f"{about_text(counts.about)} jobs" if counts.about else "Jobs"
         return {"text": about, "note": "by the statistics; counting took too long"}
@@ -193,8 +195,8 @@ def pager(filter_: JobFilter, page: Page, counts: read.Counts, path: str) -> dic
     """First, Newer, Older."""
     size = len(page.rows)
     place = f"Rows 1–{size:,}" if page.first else f"{size:,} rows"
-    known = counts.known or counts.about
-    text = f"{place} of {certainty(counts, filter_)['text'].split(' job')[0]}" if known else place
+    known = counts.known or counts.about or page.whole
+    text = f"{place} of {certainty(counts, filter_, page)['text'].split(' job')[0]}" if known else place
     return {
         "text": text if size else "No rows",
         "first_url": None if page.first else filter_.url(path),

@@ -29,19 +29,30 @@ SELECT (SELECT count(*)
                                         AND (-o.priority) < j.level
                                       LIMIT %(most)s) h
                  LIMIT %(most)s) c)::integer AS higher,
+       -- From one tenant that waits to the next, along the index; the empty name has none before it.
        (WITH RECURSIVE ring (type, level, tenant, n) AS (
-            SELECT t.type, j.level, NULL::text, 0 FROM types t CROSS JOIN job j
+            SELECT t.type, j.level, '', 0 FROM types t CROSS JOIN job j
             UNION ALL
             SELECT r.type, r.level, n.tenant, r.n + 1
               FROM ring r
              CROSS JOIN LATERAL (SELECT o."tenantId" AS tenant
                                    FROM "PlatformJob" o
                                   WHERE o.status = 'QUEUED' AND o."nextRetryAt" IS NULL AND o.type = r.type
-                                    AND (-o.priority) = r.level
-                                    AND (r.tenant IS NULL OR o."tenantId" > r.tenant)
+                                    AND (-o.priority) = r.level AND o."tenantId" > r.tenant
                                   ORDER BY o."tenantId"
                                   LIMIT 1) n
              WHERE r.n < %(most_tenants)s
         )
-        SELECT count(DISTINCT r.tenant) FROM ring r, job j WHERE r.tenant <> j.tenant)::integer AS tenants
+        SELECT count(DISTINCT r.tenant) FROM ring r, job j WHERE r.n > 0 AND r.tenant <> j.tenant)::integer
+       + (SELECT count(*)
+            FROM job j
+           WHERE j.tenant <> ''
+             AND (SELECT true
+                    FROM types t
+                   CROSS JOIN LATERAL (SELECT 1
+                                         FROM "PlatformJob" o
+                                        WHERE o.status = 'QUEUED' AND o."nextRetryAt" IS NULL AND o.type = t.type
+                                          AND (-o.priority) = j.level AND o."tenantId" = ''
+                                        LIMIT 1) e
+                   LIMIT 1))::integer AS tenants
   FROM job
