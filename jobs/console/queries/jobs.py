@@ -150,7 +150,7 @@ def count(filter_: JobFilter, page: Page | None = None) -> Counts:
 
     A first page that is the whole list is its own count.
     """
-    if page is not None and page.whole and not filter_.states:
+    if page is not None and page.whole and not filter_.states and not filter_.counted_by_tallies:
         return Counts(dict(Counter(state(row["status"], row["dlq"]) for row in page.rows)), complete=True)
     try:
         with limited(COUNT_SECONDS):
