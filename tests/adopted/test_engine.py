@@ -18,6 +18,9 @@ MODULES = {
         *ENGINE,
         "tests/console/test_overview.py",
         "tests/console/test_jobs_list.py",
+        "tests/console/test_filters.py",
+        "tests/console/test_export.py",
+        "tests/queue/test_waiting.py",
         "tests/workers/test_worker.py::test_a_killed_workers_job_goes_on_from_its_checkpoint",
     ],
 }
@@ -27,6 +30,9 @@ LEFT_OUT = [
     "longest_wait",  # compares microseconds with a column of milliseconds
     "offset_of_their_own_day",  # writes in a session that is not in UTC, which a column without zone cannot bear
     "as_if_enqueued_alone",  # compares every column, the other program's "updatedAt" too
+    "hostile",  # writes a text into every column, which no enum takes; the same of the two below
+    "begins_like_a_formula",
+    "another_programs_making",
     "huge_job",  # nothing in it depends on the tables' making
 ]
 

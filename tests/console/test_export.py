@@ -69,6 +69,16 @@ def test_numbers_stay_numbers_times_are_iso_and_nothing_is_empty(viewer: Client)
     assert row["priority"] == -5 and row["startedAt"] is None and row["inline"] is False
 
 
+def test_rows_that_no_page_expects_leave_like_any_other(viewer: Client) -> None:
+    JobFactory(id="odd", type="", queued_at=datetime(9999, 12, 31, 23, tzinfo=UTC))
+    JobFactory(id="old", queued_at=datetime(1, 1, 1, tzinfo=UTC), finished_at=datetime(1, 1, 1, tzinfo=UTC))
+    with connection.cursor() as cursor:
+        cursor.execute("""UPDATE "PlatformJob" SET "startedAt" = 'infinity' WHERE id = 'odd'""")
+    odd, old = rows(viewer)
+    assert odd["queuedAt"] == "9999-12-31T23:00:00+00:00" and odd["startedAt"] == "infinity" and odd["type"] == ""
+    assert old["queuedAt"] == "0001-01-01T00:00:00+00:00"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("2026-01-01 00:00:00.5+00", "2026-01-01T00:00:00.5+00:00"), ("infinity", "infinity"), (None, None),

@@ -40,9 +40,9 @@ def rows() -> None:
     JobFactory(id="high", priority=9, submitted_by="dana", config={"auth": {"kind": "token"}, "n": 0.10, "a.b": 1})
     JobFactory(id="old", queued_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC), config={"list": [{"x": "y"}]}, priority=0)
     JobFactory(id="run", running=True, worker_id="w:1:a", priority=0)
-    JobFactory(id="left", status="ON_HOLD", worker_id="w:1:a", priority=0, queued_at=now - timedelta(days=2))
+    JobFactory(id="left", done=True, worker_id="w:1:a", priority=0, queued_at=now - timedelta(days=2))
     JobFactory(
-        id="odd", failure_type="QUOTA", fingerprint="v1:q", error="QUOTA of 100% at it_all " + "x" * 600 + "far end"
+        id="odd", failure_type="FATAL", fingerprint="v1:q", error="QUOTA of 100% at it_all " + "x" * 600 + "far end"
     )
     JobFactory(id="dead", dead=True)
 
@@ -63,7 +63,7 @@ CASES = {
     "from=2026-01-02T03:04:00%2B00:00&to=2026-01-02T03:04Z": {"old"},
     "from=2026-01-02T03:05Z&to=2026-01-03": set(),
     "worker=w:1:a": {"run"},
-    "failure=QUOTA": {"odd"},
+    "failure=FATAL": {"odd"},
     "failure=LOGICAL": {"dead"},
     "group=v1:q": {"odd"},
     "error=100%25 at it_all": {"odd"},
@@ -72,7 +72,7 @@ CASES = {
     "error=far end": set(),  # after what the index keeps
     "id=low&id=old&id=nowhere": {"low", "old"},
     "id=low&priority=9": set(),
-    "state=RUNNING,DEAD_LETTERED,ON_HOLD": {"run", "dead", "left"},
+    "state=RUNNING,DEAD_LETTERED,DONE": {"run", "dead", "left"},
     "state=RUNNING,DEAD_LETTERED&failure=LOGICAL": {"dead"},
 }
 
@@ -81,6 +81,13 @@ CASES = {
 def test_each_part_finds_its_rows(rows: None, query: str) -> None:
     assert found(query.replace("+", "%2B")) == CASES[query]
     assert parsed(query).ignored == ()
+
+
+def test_words_of_another_programs_making_are_found() -> None:
+    JobFactory(id="a", failure_type="QUOTA", status="ON_HOLD")
+    JobFactory(id="b", running=True)
+    assert found("failure=QUOTA") == found("state=ON_HOLD") == {"a"}
+    assert found("state=ON_HOLD,RUNNING") == {"a", "b"}
 
 
 def test_the_count_is_of_the_same_rows(rows: None) -> None:

@@ -91,9 +91,13 @@ def test_eligible_is_exactly_what_the_claim_takes(conn: Any, caps: Any, seed: in
                 assert bool(gates) != taken, (said[job_id], taken)
                 seen[taken] += 1
             eligible = {job_id for job_id, one in said.items() if one.eligible}
-            got = claim(conn, 1, tenant_cap=tenant_cap, type_caps={"DISCOVER": discover_cap}).jobs
-            assert {job.run.job_id for job in got} <= eligible
-            assert bool(got) == bool(eligible)
+            for strict in (True, False):
+                with conn.transaction(force_rollback=True):
+                    got = claim(
+                        conn, 1, tenant_cap=tenant_cap, type_caps={"DISCOVER": discover_cap}, strict=strict
+                    ).jobs
+                assert {job.run.job_id for job in got} <= eligible
+                assert bool(got) == bool(eligible)
     assert seen[True] and seen[False]
 
 

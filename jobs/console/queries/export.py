@@ -25,7 +25,7 @@ _COLUMNS: dict[str, str] = {
     "tenant": 'j."tenantId"',
     "state": "detiq_state(j.status::text, j.dlq)",
     "priority": "j.priority",
-    "progress": "j.progress",
+    "progress": "j.progress::integer",  # of any kind of number where another program made it
     "retry_count": 'j."retryCount"',
     "redrive_count": 'j."redriveCount"',
     "inline": "j.inline",
