@@ -287,6 +287,17 @@ def test_a_read_that_takes_too_long_offers_a_narrower_one(viewer: Client, monkey
     assert "Only the last 24 h" not in viewer.get("/jobs/?text=needle&age=1h").content.decode()
 
 
+def test_an_empty_list_says_which_part_leaves_none(
+    viewer: Client, rows: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "SOME_SECONDS", 10.0)
+    page = viewer.get("/jobs/?submitted=dana&priority=%3E0&state=DONE", headers=HTMX).content.decode()
+    said = page.split("No job matches.")[1]
+    assert ">Without state</a> 1 match" in said and "/jobs/?priority=%3E0&amp;submitted=dana" in said
+    assert "Without submitted by" not in said and "Without priority" not in said  # neither would help
+    assert "Without" not in viewer.get("/jobs/?submitted=nobody", headers=HTMX).content.decode()
+
+
 # --- no plan scans the table ------------------------------------------------------------------------------------------
 QUERIES = ["", "tenant=t1", "type=CRAWL", "state=RUNNING", "state=QUEUED,RETRY_WAIT", "state=DEAD_LETTERED", "group=v1:7",
            "failure=FATAL", "worker=w:1:a", "error=needle", "id=j7&id=j8", "tenant=t1&state=FAILED&age=24h", "age=1h",

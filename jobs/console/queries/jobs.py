@@ -14,6 +14,7 @@ PAGE = 50
 # Counting stops here where the counters cannot answer.
 MOST_COUNTED = 10_000
 COUNT_SECONDS = 0.25
+SOME_SECONDS = 0.1
 # Up to so many jobs with a text in their error are put in order; more are found faster by walking the list.
 MOST_PICKED = 5_000
 # So many waiting jobs of a filter, in so many lanes, are asked why they wait.
@@ -179,6 +180,21 @@ def _count_rows(filter_: JobFilter) -> Counts:
         )
     states = {row["state"]: row["n"] for row in rows}
     return Counts(states, complete=sum(states.values()) < MOST_COUNTED)
+
+
+def some(filter_: JobFilter, most: int = 1_000) -> int | None:
+    """How many match, counted no further than `most`; None if even that takes too long."""
+    clause, params = where(filter_)
+    try:
+        with limited(SOME_SECONDS), planned(seqscan=False):
+            row = fetch_one(
+                f"""SELECT count(*) AS n FROM (SELECT 1 FROM "PlatformJob" j WHERE {clause}
+                                                ORDER BY {_order(None)} LIMIT {most}) c""",  # noqa: S608
+                params,
+            )
+    except TooSlow:
+        return None
+    return row["n"] if row else None
 
 
 def _about(filter_: JobFilter) -> int:

@@ -21,7 +21,7 @@ from jobs.console.views.render import show, wants_part
 from jobs.domain.failures import FailureType
 from jobs.domain.states import WORDS
 from jobs.queue import pauses, waiting
-from jobs.templatetags.formats import count_text
+from jobs.templatetags.formats import capped_text, count_text
 
 _TOKEN = re.compile(r'(\w+)(?:\.([\w.-]+))?:("[^"]*"|\S+)')
 # The form of all parts of a filter: the columns of the dialog, each with (name, hint).
@@ -71,6 +71,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
             page = read.page(searched, after, before)
             counts = read.count(searched, page)
             table = JobsTable(page.rows, gates(page.rows, now))
+            found["leavers"] = [] if page.rows or not page.first else leavers(searched, path)
     except TooSlow as error:
         return found | {"too_slow": str(error), "narrower": narrower(filter_, path)}
     waits = counts.states.get("QUEUED", 0)
@@ -103,6 +104,18 @@ def pinned(filter_: JobFilter, now: datetime, path: str) -> str:
     """The address of what matches now: jobs that arrive later do not join."""
     until = filter_.texts.get("to") or now.isoformat(timespec="milliseconds")
     return filter_.with_text("to", until).url(path)
+
+
+def leavers(filter_: JobFilter, path: str, most: int = 5) -> list[tuple[str, str, str]]:
+    """Which part of a filter leaves no job: (part, how many match without it, address)."""
+    names = [*filter_.texts, *(["age"] if filter_.age else []), *(["id"] if filter_.ids else [])]
+    names += ["state"] if filter_.states else []
+    found = []
+    for name in names[:most] if names[1:] else []:
+        rest = filter_.without(name)
+        if number := read.some(rest):
+            found.append((TEXTS.get(name, name), capped_text(number, 1_000), rest.url(path)))
+    return found
 
 
 def narrower(filter_: JobFilter, path: str) -> list[tuple[str, str]]:
