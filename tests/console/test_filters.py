@@ -287,9 +287,7 @@ def test_a_read_that_takes_too_long_offers_a_narrower_one(viewer: Client, monkey
     assert "Only the last 24 h" not in viewer.get("/jobs/?text=needle&age=1h").content.decode()
 
 
-def test_an_empty_list_says_which_part_leaves_none(
-    viewer: Client, rows: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_list_says_which_part_leaves_none(viewer: Client, rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "SOME_SECONDS", 10.0)
     page = viewer.get("/jobs/?submitted=dana&priority=%3E0&state=DONE", headers=HTMX).content.decode()
     said = page.split("No job matches.")[1]
