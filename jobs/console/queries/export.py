@@ -14,6 +14,7 @@ BATCH = 500
 # A spreadsheet's cell takes no more.
 LONGEST = 32_000
 BATCH_SECONDS = 30
+STALLED_SECONDS = 120
 
 _TEXTS = {"project": 'j."projectId"', "name": "j.name", "failure_type": 'j."failureType"::text', "error": "j.error",
           "dlq_reason": 'j."dlqReason"', "step": 'j."currentStep"', "worker": 'j."workerId"',
@@ -45,6 +46,8 @@ async def batches(filter_: JobFilter) -> AsyncIterator[list[list[Value]]]:
     async with await psycopg.AsyncConnection.connect(**settings) as connection, connection.transaction():
         await connection.execute("SET TRANSACTION READ ONLY")
         await connection.execute(f"SET LOCAL statement_timeout = '{BATCH_SECONDS}s'")
+        # A reader that stalls must not hold the database's old rows for ever.
+        await connection.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{STALLED_SECONDS}s'")
         if "error" in filter_.texts:  # found by their text and then sorted, not by walking through all jobs
             await connection.execute("SET LOCAL cursor_tuple_fraction = 1")
         async with connection.cursor(name="export") as cursor:
