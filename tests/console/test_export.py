@@ -1,5 +1,6 @@
 """Exports: whole, streamed, safe to open in a spreadsheet, and on record."""
 
+import asyncio
 import csv
 import io
 import json
@@ -9,7 +10,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from asgiref.sync import async_to_sync
 from django.db import connection
 from django.test import Client
 
@@ -20,13 +20,13 @@ from jobs.models import AuditEntry, Job
 from tests.console.conftest import ROLES
 from tests.factories import HOSTILE, JobFactory, everything
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_running_loop")]
 
 
 def take(client: Client, query: str = "", form: str = "csv") -> bytes:
     response = client.post(f"/export/?{query}", {"form": form})
     assert response.status_code == 200, response.content[:300]
-    return async_to_sync(whole)(response)
+    return asyncio.run(whole(response))
 
 
 async def whole(response: Any) -> bytes:
@@ -120,7 +120,7 @@ def test_memory_holds_a_handful_of_rows(viewer: Client, monkeypatch: pytest.Monk
     async def sizes() -> list[int]:
         return [chunk.count(b"\r\n") for chunk in [one async for one in response]]
 
-    assert async_to_sync(sizes)() == [1, 3, 3, 2, 0]
+    assert asyncio.run(sizes()) == [1, 3, 3, 2, 0]
 
 
 def test_hostile_text_in_every_column_comes_back_as_it_was(viewer: Client) -> None:
@@ -154,7 +154,7 @@ def test_a_read_that_fails_breaks_the_download_and_the_record_says_so(
     monkeypatch.setattr(view, "batches", broken)
     response = viewer.post("/export/", {"form": "csv"})
     with pytest.raises(psycopg.OperationalError):
-        async_to_sync(whole)(response)
+        asyncio.run(whole(response))
     assert AuditEntry.objects.latest("id").numbers == {"form": "csv", "rows": 1, "complete": False}
     assert not view._running
 
@@ -168,7 +168,7 @@ def test_a_reader_that_goes_away_frees_its_place(viewer: Client) -> None:
         await anext(stream)
         await stream.aclose()
 
-    async_to_sync(one_line)()
+    asyncio.run(one_line())
     assert not view._running
     assert AuditEntry.objects.latest("id").numbers["complete"] is False
 
