@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     # The indexes of 0005_indexes.sql and the column are added by `migrate` itself, as on adopted tables.
     dependencies = [
-        ("jobs", "0003_gate_history"),
+        ("jobs", "0004_groups"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.console import why, words
 from jobs.console.life import life
-from jobs.console.links import job_url
+from jobs.console.links import group_url, job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
@@ -81,6 +81,7 @@ def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str
         "changes_left": timeline.total - len(timeline.changes),
         "attempts": timeline.attempts,
         "redrives": timeline.redrives,
+        "group_url": group_url(row["fingerprint"]) if row["fingerprint"] else "",
         "live": live,
         "progress": words.clamp(row["progress"]),
         "buttons": buttons(request, row),
