@@ -30,10 +30,18 @@ TABLE: dict[str, frozenset[Role]] = {
     "rerun": _JOBS,
     "run_now": _JOBS,
     "change_group": _JOBS,
+    "set_priority": _JOBS,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,
+    "cap": _QUEUE,
+    "type_cap": _QUEUE,
+    "cap_long": _ADMIN,
     "force_cancel": _ADMIN,
+    "purge": _ADMIN,
+    "restore": _ADMIN,
+    "reveal": _ADMIN,
+    "export_audit": _ADMIN,
 }
 
 # A pause by anyone but an admin ends within a day.

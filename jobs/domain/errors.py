@@ -89,6 +89,14 @@ class GroupChanged(JobsError):
         self.found = found
 
 
+class CapChanged(JobsError):
+    """Somebody else changed this setting since it was read; nothing was changed."""
+
+    def __init__(self, scope: str, by: str) -> None:
+        super().__init__(f"{scope[:200]} was changed by {by[:200] or 'somebody'} since you opened it; nothing changed")
+        self.by = by
+
+
 class StopRun(BaseException):
     """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
 

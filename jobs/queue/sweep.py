@@ -18,7 +18,7 @@ from jobs.domain.failures import DeadLetter, FailureType, decide, delay_seconds
 from jobs.domain.fingerprint import fingerprint
 from jobs.domain.outcomes import Cancelled, DeadLettered, Ended, Failure, RetryLater, Run
 from jobs.domain.states import JobStatus
-from jobs.queue import pauses, transitions
+from jobs.queue import caps, pauses, transitions
 from jobs.queue.statements import Connection, Row, run
 
 log = structlog.get_logger("jobs.sweep")
@@ -57,6 +57,7 @@ class Sweep:
                 "retry_unclassified": lambda: self._batches(transitions.retry_unclassified),
                 "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
                 "repair": lambda: self._batches(transitions.repair),
+                "expire_caps": lambda: self._batches(caps.expire),
                 "rescue": self._rescue,
             }
         )

@@ -11,6 +11,7 @@ from psycopg_pool import PoolTimeout
 
 from jobs.console.queries.db import TooSlow
 from jobs.domain.errors import (
+    CapChanged,
     DuplicateJob,
     GroupChanged,
     GroupNotFound,
@@ -30,6 +31,7 @@ STATUS: dict[type[Exception], int] = {
     TransitionRefused: 409,
     DuplicateJob: 409,
     PauseNotFound: 409,
+    CapChanged: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}
