@@ -1,4 +1,4 @@
-"""The only writer of the audit trail."""
+"""The writer of the audit trail; the sweep's ends of caps alone are written where they are made, in one statement."""
 
 import re
 from typing import Any

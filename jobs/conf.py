@@ -121,6 +121,8 @@ SETTINGS: tuple[Setting, ...] = (
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
+    _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
+       "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
 )  # fmt: skip
@@ -146,6 +148,7 @@ class Conf:
     ledger_stale: timedelta
     ledger_batch: int
     outbound_allowed_networks: tuple[Network, ...]
+    masked_keys: list[str]
     environment: str
 
     @property

@@ -53,6 +53,12 @@ class ReasonForm(forms.Form):
     reason = TextField(max_length=LONGEST_REASON, error_messages={"required": "Write why, in a few words."})
 
 
+class RevealForm(ReasonForm):
+    """Which value to show with its secrets."""
+
+    value = forms.ChoiceField(choices=[(name, name) for name in ("config", "result", "checkpoint")])
+
+
 class GroupForm(ReasonForm):
     """What somebody says of a failure group. `seen` is the state in which it was seen."""
 

@@ -9,9 +9,14 @@ _UNSAFE_PATH = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f\\]|^\s|\s$")
 
 def job_url(job_id: str) -> str:
     """The address of a job's page: `/jobs/<id>/`, or `/job/?id=…` for an id that no path can carry."""
-    if not job_id or _UNSAFE_PATH.search(job_id):
+    if not path_safe(job_id):
         return "/job/?" + urlencode({"id": job_id})
     return f"/jobs/{quote(job_id, safe='/')}/"
+
+
+def path_safe(job_id: str) -> bool:
+    """Can this id stand in a path?"""
+    return bool(job_id) and not _UNSAFE_PATH.search(job_id)
 
 
 def jobs_url(**params: str | list[str] | None) -> str:

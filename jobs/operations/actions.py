@@ -13,8 +13,11 @@ from django.db import transaction
 from jobs import audit
 from jobs.domain.errors import InvalidInput
 from jobs.models.pause import scope_words
-from jobs.queue import pauses, transitions
+from jobs.queue import caps, pauses, trails, transitions
+from jobs.queue.caps import Setting, Wanted
 from jobs.queue.transitions import Moved
+
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -1_000_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,35 @@ def run_now(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
     return _act(person, "run_now", job_ids, reason, transitions.run_now)
 
 
+def set_priority(person: Person, job_ids: Sequence[str], reason: str, priority: int) -> list[Moved]:
+    """Another place in the order for jobs that wait; higher goes first. What it was is audited."""
+    if not LOWEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
+        raise InvalidInput("priority", f"it must lie between {LOWEST_PRIORITY:,} and {HIGHEST_PRIORITY:,}")
+
+    def move(ids: Sequence[str], *, actor: str, reason: str) -> list[Moved]:
+        return transitions.set_priority(ids, priority=priority, actor=actor, reason=reason)
+
+    with transaction.atomic():
+        was = trails.priorities(job_ids)
+        return _act(person, "set_priority", job_ids, reason, move, before=was, after={"priority": priority})
+
+
+def purge(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
+    """Moves ended jobs to the trash, from where they can be restored for as long as it is kept."""
+    return _act(person, "purge", job_ids, reason, transitions.purge)
+
+
+def restore(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
+    """Brings jobs back from the trash, as they were."""
+    return _act(person, "restore", job_ids, reason, transitions.restore)
+
+
 def rerun(person: Person, job_id: str, reason: str) -> str:
     """Runs an ended job again, as a new job that names its origin. Returns the new id."""
     required(reason)
     with transaction.atomic():
         new_id = transitions.rerun(job_id, actor=person.actor, reason=reason)
-        audited(person, "rerun", job_id, reason, after={"new_job": new_id})
+        audited(person, "rerun", job_id, reason, tenant_id=trails.tenant_of([job_id]), after={"new_job": new_id})
     return new_id
 
 
@@ -128,14 +154,49 @@ def resume(person: Person, *, reason: str, pause_id: int | None = None) -> None:
         audited(person, "resume", f"pause {pause_id}" if pause_id else "Everything", reason)
 
 
+def change_cap(
+    person: Person, kind: str, name: str, wanted: Wanted, *, reason: str, seen: int | None = None
+) -> tuple[Setting, Setting]:
+    """Sets what is wanted for a tenant or a type (`kind`), unless somebody has changed it since version `seen`.
+
+    Returns what was and what is. Raises `InvalidInput` naming the field, `CapChanged`.
+    """
+    required(reason)
+    with transaction.atomic():
+        before, after = caps.change(kind, name, wanted, seen=seen, actor=person.actor)
+        audited(
+            person,
+            "cap" if kind == "tenant" else "type_cap",
+            f"{kind} {name}",
+            reason,
+            tenant_id=name if kind == "tenant" else None,
+            before=before.says(kind),
+            after=after.says(kind),
+        )
+    return before, after
+
+
+def reveal(person: Person, job_id: str, value: str, reason: str) -> None:
+    """Before a masked value is shown as it is stored: what cannot be audited is not shown."""
+    required(reason)
+    audited(person, "reveal", job_id, reason, tenant_id=trails.tenant_of([job_id]), after={"value": value})
+
+
 type _Move = Callable[..., list[Moved]]
 
 
 def _act(
-    person: Person, action: str, job_ids: Sequence[str], reason: str, move: _Move, after: Any = None
+    person: Person,
+    action: str,
+    job_ids: Sequence[str],
+    reason: str,
+    move: _Move,
+    before: dict[str, Any] | None = None,
+    after: Any = None,
 ) -> list[Moved]:
     required(reason)
     with transaction.atomic():
+        tenant = trails.tenant_of(job_ids)
         answers = move(job_ids, actor=person.actor, reason=reason.strip())
         done = [answer for answer in answers if answer.changed]
         if done:  # what changed nothing leaves no trace but the answer
@@ -145,7 +206,8 @@ def _act(
                 done[0].job_id if len(answers) == 1 else f"{len(done)} jobs",
                 reason,
                 numbers={"done": len(done), "skipped": len(answers) - len(done)},
-                before={answer.job_id: answer.found for answer in done[: audit.MOST_IDS]},
+                tenant_id=tenant,
+                before={one.job_id: (before or {}).get(one.job_id, one.found) for one in done[: audit.MOST_IDS]},
                 after=after,
             )
     return answers

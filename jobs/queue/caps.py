@@ -119,7 +119,7 @@ class Wanted:
         """Does it change what has no end: the cap that stays, a weight, a longest run?"""
         if (self.weight, self.max_run_seconds) != (before.weight, before.max_run_seconds):
             return True
-        ends = self.ends_in_seconds is not None or self.keeps_end
+        ends = self.ends_in_seconds is not None or (self.keeps_end and before.temporary)
         return not ends and self.cap != before.base
 
 
@@ -151,6 +151,8 @@ def change(
     before = of(kind, name, using)
     if seen is not None and before.version != seen:
         raise CapChanged(f"{kind} {name}", before.updated_by)
+    if wanted.keeps_end and not before.temporary:
+        raise CapChanged(f"{kind} {name}", "its end, which has come,")
     after = _after(before, wanted)
     params = asdict(after) | {
         "cap": after.cap.number,
@@ -172,7 +174,7 @@ def change(
 def _after(before: Setting, wanted: Wanted) -> Setting:
     """A second end on top of a first one leads back to what was before both."""
     own = {"weight": wanted.weight, "note": wanted.note, "max_run_seconds": wanted.max_run_seconds}
-    kept = before.ends_at if wanted.keeps_end and before.temporary else None
+    kept = before.ends_at if wanted.keeps_end else None
     ends = kept is not None or wanted.ends_in_seconds is not None
     previous = before.base if ends else Cap()
     return replace(before, cap=wanted.cap, ends_at=kept, previous=previous, lasts=ends, **own)

@@ -4,8 +4,10 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from jobs.conf import conf
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
+from jobs.domain.masking import mask_json
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus, state
 
 MOST_CHANGES = 200
@@ -27,6 +29,7 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
        j.checkpoint IS NOT NULL AS has_checkpoint, greatest(j."progressAt", j."checkpointAt") AS moved_at,
        concat_ws(' ', j.status, j.dlq, j."checkpointAt", j."finishedAt", pg_column_size(j.config), pg_column_size(j.result),
                  pg_column_size(j.checkpoint)) AS version,
+       concat_ws(' ', j.status, j.dlq, j."startedAt", j."requeuedAt", j."dlqAt", j."redriveCount", j.priority) AS stamp,
        clock_timestamp() AS now
   FROM "PlatformJob" j
  WHERE j.id = %(id)s
@@ -37,7 +40,8 @@ def find(job_id: str) -> Row | None:
     """The job without its values; None when there is none."""
     row = fetch_one(_JOB, {"id": job_id})
     if row is not None:
-        row["version"] = hashlib.sha256(row["version"].encode()).hexdigest()[:12]
+        for one in ("version", "stamp"):
+            row[one] = hashlib.sha256(row[one].encode()).hexdigest()[:12]
         row["state"] = state(row["status"], row["dlq"])
     return row
 
@@ -47,23 +51,41 @@ def in_trash(job_id: str) -> Row | None:
     return fetch_one("SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s", {"id": job_id})
 
 
-def values(job_id: str) -> dict[str, Shown | None]:
-    """Config, result and checkpoint as the page shows them. Only their beginnings leave the database."""
+def trashed(job_id: str) -> Row | None:
+    """What the trash keeps of a job, as far as a dialog names it."""
+    row = fetch_one(
+        """SELECT job_id AS id, left(tenant_id, 300) AS tenant_id, left(coalesce(row ->> 'type', ''), 300) AS type,
+                  left(coalesce(row ->> 'name', ''), 1000) AS name, row ->> 'status' AS status,
+                  coalesce(row ->> 'dlq', 'false') = 'true' AS dlq, purged_at, left(purged_by, 300) AS purged_by,
+                  0 AS priority, false AS has_checkpoint, md5(purged_at::text) AS stamp, clock_timestamp() AS now
+             FROM job_trash WHERE job_id = %(id)s""",
+        {"id": job_id},
+    )
+    if row is not None:
+        row["state"] = "TRASH"
+    return row
+
+
+def values(job_id: str, masked: bool = True) -> dict[str, Shown | None]:
+    """Config, result and checkpoint as the page shows them. Only their beginnings leave the database; their secrets are
+    masked unless somebody may see them."""
     row = fetch_one(
         f"""SELECT {", ".join(f"left(v.{one}, {TREE_CHARACTERS}) AS {one}, length(v.{one}) AS {one}_size" for one in VALUES)}
               FROM (SELECT config::text AS config, result::text AS result, checkpoint::text AS checkpoint
                       FROM "PlatformJob" WHERE id = %(id)s OFFSET 0) v""",  # noqa: S608
         {"id": job_id},
     )
-    return {one: show(row[one], row[f"{one}_size"] or 0) if row else None for one in VALUES}
+    keys = conf().masked_keys if masked else None
+    return {one: show(row[one], row[f"{one}_size"] or 0, keys) if row else None for one in VALUES}
 
 
 def raw(job_id: str, name: str) -> str | None:
-    """One value or the error, whole, as stored."""
+    """One value, whole, with its secrets masked; or the error as stored."""
     if name not in {*VALUES, "error"}:
         return None
     row = fetch_one(f'SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s', {"id": job_id})  # noqa: S608
-    return row["value"] if row else None
+    text: str | None = row["value"] if row else None
+    return text if text is None or name == "error" else mask_json(text, conf().masked_keys)[0]
 
 
 @dataclass

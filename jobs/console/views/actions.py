@@ -1,166 +1,169 @@
-"""What people do to one job: each verb a POST, with a dialog that asks for the reason."""
+"""What people do to one job: each verb a POST, with a dialog that asks for the reason and shows its command."""
 
-from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.console import words
-from jobs.console.forms import ReasonForm, problem
-from jobs.console.links import job_url
+from jobs.console.commands import job_command
+from jobs.console.forms import ReasonForm, RevealForm, problem
+from jobs.console.links import job_url, path_safe
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
-from jobs.console.queries.db import Row, limited
+from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.overview import shared
-from jobs.console.views.job import ACTIONS
+from jobs.console.verbs import VERBS, Done, Verb, command_word
 from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
-from jobs.domain.errors import JobNotFound, TransitionRefused
-from jobs.domain.states import JobStatus, word
+from jobs.domain.errors import InvalidInput, JobNotFound, TransitionRefused
+from jobs.domain.states import word
 from jobs.operations import actions
-from jobs.queue.transitions import Moved
 
-
-@dataclass(frozen=True)
-class Verb:
-    """The words of one action's dialog."""
-
-    title: str
-    effect: str
-    command: str
-    danger: bool = False
-
-
-VERBS: dict[str, Verb] = {
-    "cancel": Verb("Cancel", "", "Cancel the job"),
-    "force_cancel": Verb(
-        "Force cancel",
-        "The job is Cancelled at once, without its worker's word. Whatever the worker still reports changes nothing.",
-        "Force cancel",
-        danger=True,
-    ),
-    "retry": Verb("Retry", "It leaves the DLQ and waits in the queue, with a fresh retry budget.", "Retry the job"),
-    "rerun": Verb("Run again", "A new job with the same config is queued. This one stays as it is.", "Run again"),
-    "run_now": Verb("Run now", "The wait before the retry ends. Caps and pauses still hold.", "Run now"),
-}
+UNDO = timedelta(seconds=30)
+# What a form says when a verb's field is empty.
+_FIRST = {"checkpoint": "keep"}
 
 
 @require_safe
 def dialog(request: HttpRequest, verb: str) -> HttpResponse:
     """What will happen, and the field for the reason."""
     name = verb.replace("-", "_")
+    if name == "reveal":
+        return _reveal_form(request, _find(request.GET.get("id", ""), name), RevealForm(initial=request.GET.dict()), 200)
     if name not in VERBS:
         raise Http404
-    job_id = request.GET.get("id", "")
-    return _form(request, name, _find(job_id), ReasonForm(), 200)
+    return _form(request, name, _find(request.GET.get("id", ""), name), ReasonForm(), 200)
 
 
-def _find(job_id: str) -> Row:
+def _find(job_id: str, verb: str) -> Row:
     if not storable(job_id):
         raise Http404
     with limited():
-        row = read.find(job_id)
+        row = read.trashed(job_id) if verb == "restore" else read.find(job_id)
     if row is None:
         raise JobNotFound(job_id[:200])
     return row
 
 
-def _form(request: HttpRequest, name: str, row: Row, form: ReasonForm, status: int) -> HttpResponse:
-    if row["state"] not in ACTIONS[name][1]:
-        raise TransitionRefused(VERBS[name].title.lower(), row["id"][:200], word(row["state"]))
+def _form(
+    request: HttpRequest, name: str, row: Row, form: ReasonForm, status: int, problems: dict[str, str] | None = None
+) -> HttpResponse:
+    verb = VERBS[name]
+    if row["state"] not in verb.states:
+        raise TransitionRefused(verb.title.lower(), row["id"][:200], word(row["state"]))
+    reason = form.data.get("reason", "")
+    values = {field: form.data.get(field, _FIRST.get(field, str(row.get(field, "")))) for field in verb.fields.values()}
     context = {
-        "verb": VERBS[name],
+        "verb": verb,
         "name": name,
         "job": row,
         "title": words.title(row)[:120],
         "url": job_url(row["id"]),
-        "effect": VERBS[name].effect or _cancel_effect(row),
+        "effect": verb.effect(row),
         "action_url": reverse(f"console:{name}"),
-        "form": form,
         "problem": problem(form, "reason"),
-        "reason": form.data.get("reason", ""),
+        "problems": problems or {},
+        "reason": reason,
+        "values": values,
+        "progress": words.clamp(row.get("progress")),
         "token": form.data.get("token") or token(),
         "allowed": can(request.user, name, row["tenant_id"]),
         "who": who_may(name),
         "server_now": row["now"],
+        "command": job_command(command_word(name), row["id"], fields=verb.fields, values=values, reason=reason),
     }
     return show(request, "console/action.html", context, part="dialog", status=status)
 
 
-def _cancel_effect(row: Row) -> str:
-    if row["state"] == JobStatus.RUNNING:
-        return "Its worker is asked to stop, and stops at its next check. The checkpoint is kept."
-    return "It ends at once: no worker has it."
-
-
-def _act(request: HttpRequest, name: str) -> tuple[Row, ReasonForm, HttpResponse | None]:
-    row = _find(request.POST.get("id", ""))
+def _act(name: str, request: HttpRequest) -> HttpResponse:
+    verb, row = VERBS[name], _find(request.POST.get("id", ""), name)
+    if not can(request.user, name, row["tenant_id"]):
+        raise PermissionDenied(f"Your role may not do this; {who_may(name)} may. Nothing was changed.")
     form = ReasonForm(request.POST)
-    refused = None if form.is_valid() else _form(request, name, row, form, 422)
-    return row, form, refused
-
-
-def _finish(request: HttpRequest, name: str, row: Row, moved: list[Moved], text: str) -> HttpResponse:
-    answer = moved[0]
-    if not answer.changed:
-        raise answer.refusal(VERBS[name].title.lower())
+    if not form.is_valid():
+        return _form(request, name, row, form, 422)
+    if request.POST.get("seen", row["stamp"]) != row["stamp"]:
+        changed = f"The job has changed since you opened this: it is {word(row['state'])} now. Nothing was done yet."
+        return _form(request, name, row, form, 422, {"seen": changed})
+    try:
+        said = _do(verb, name, request, row, form.cleaned_data["reason"])
+    except InvalidInput as error:
+        return _form(request, name, row, form, 422, {error.field: f"{error.message[:1].upper()}{error.message[1:500]}."})
     shared.changed()
-    return done(request, f"{words.title(row)[:120]}: {text}", job_url(row["id"]))
+    return _answer(request, name, row, said)
 
 
-@action("cancel")
-def cancel(request: HttpRequest) -> HttpResponse:
-    """Ends a waiting job, asks a running one to stop."""
-    row, form, refused = _act(request, "cancel")
-    if refused:
-        return refused
-    moved = actions.cancel(person(request), [row["id"]], form.cleaned_data["reason"])
-    asked = moved[0].now == JobStatus.CANCEL_REQUESTED
-    return _finish(request, "cancel", row, moved, "asked to stop." if asked else "cancelled.")
-
-
-@action("force_cancel")
-def force_cancel(request: HttpRequest) -> HttpResponse:
-    """Ends a run without its worker."""
-    row, form, refused = _act(request, "force_cancel")
-    if refused:
-        return refused
-    moved = actions.force_cancel(person(request), [row["id"]], form.cleaned_data["reason"])
-    return _finish(request, "force_cancel", row, moved, "cancelled; its run is fenced off.")
-
-
-@action("retry")
-def retry(request: HttpRequest) -> HttpResponse:
-    """Out of the DLQ, from the checkpoint or from the start."""
-    row, form, refused = _act(request, "retry")
-    if refused:
-        return refused
-    keep = request.POST.get("checkpoint", "keep") != "drop"
-    moved = actions.retry(person(request), [row["id"]], form.cleaned_data["reason"], keep_checkpoint=keep)
-    return _finish(request, "retry", row, moved, "back in the queue.")
-
-
-@action("run_now")
-def run_now(request: HttpRequest) -> HttpResponse:
-    """Ends the wait before a retry."""
-    row, form, refused = _act(request, "run_now")
-    if refused:
-        return refused
-    moved = actions.run_now(person(request), [row["id"]], form.cleaned_data["reason"])
-    return _finish(request, "run_now", row, moved, "back in the queue.")
-
-
-@action("rerun")
-def rerun(request: HttpRequest) -> HttpResponse:
-    """A copy of an ended job; one form makes one copy."""
-    row, form, refused = _act(request, "rerun")
-    if refused:
-        return refused
-    reason = form.cleaned_data["reason"]
+def _do(verb: Verb, name: str, request: HttpRequest, row: Row, reason: str) -> Done:
+    fields = {field: request.POST.get(field, "") for field in verb.fields.values() if field in request.POST}
+    if not verb.once:
+        return verb.act(person(request), row, reason, fields)
     made = once(
-        request, "rerun", request.POST.get("token", ""), lambda: actions.rerun(person(request), row["id"], reason)
+        request, name, request.POST.get("token", ""), lambda: verb.act(person(request), row, reason, fields).job_id
     )
+    return Done(f"queued again as {made}.", made)
+
+
+def _answer(request: HttpRequest, name: str, row: Row, said: Done) -> HttpResponse:
+    text, undo = f"{words.title(row)[:120]}: {said.text}", {}
+    if name == "purge" and path_safe(row["id"]):
+        until = database_now() + UNDO
+        undo = {"undo_url": reverse("console:undo_purge", args=[row["id"]]), "undo_until": until.isoformat()}
+    return done(request, text, job_url(said.job_id), **undo)
+
+
+ACTS: dict[str, Any] = {name: action(name)(partial(_act, name)) for name in VERBS}
+
+
+@action("restore")
+def undo_purge(request: HttpRequest, job_id: str) -> HttpResponse:
+    """The toast's Undo: at once, without a dialog."""
+    row = _find(job_id, "restore")
+    if not can(request.user, "restore", row["tenant_id"]):
+        raise PermissionDenied(f"Your role may not do this; {who_may('restore')} may. Nothing was changed.")
+    said = VERBS["restore"].act(person(request), row, "purge undone", {})
     shared.changed()
-    return done(request, f"Queued again as {made}.", job_url(made))
+    return done(request, f"{words.title(row)[:120]}: {said.text}", job_url(job_id))
+
+
+def _reveal_form(request: HttpRequest, row: Row, form: RevealForm, status: int) -> HttpResponse:
+    name = (form.data if form.is_bound else form.initial).get("value", "")
+    if name not in read.VALUES:
+        raise Http404
+    reason = form.data.get("reason", "")
+    context = {
+        "job": row,
+        "name": name,
+        "title": words.title(row)[:120],
+        "url": job_url(row["id"]),
+        "problem": problem(form, "reason"),
+        "reason": reason,
+        "allowed": can(request.user, "reveal", row["tenant_id"]),
+        "who": who_may("reveal"),
+        "command": job_command("show", row["id"], fields={"--reveal": "value"}, values={"value": name}, reason=reason),
+    }
+    return show(request, "console/reveal.html", context, part="dialog", status=status)
+
+
+@action("reveal")
+def reveal(request: HttpRequest) -> HttpResponse:
+    """A value with its secrets, once, for a reason; the page goes on masking them."""
+    row = _find(request.POST.get("id", ""), "reveal")
+    if not can(request.user, "reveal", row["tenant_id"]):
+        raise PermissionDenied(f"Your role may not do this; {who_may('reveal')} may. Nothing was shown.")
+    form = RevealForm(request.POST)
+    if not form.is_valid():
+        return _reveal_form(request, row, form, 422)
+    name = form.cleaned_data["value"]
+    actions.reveal(person(request), row["id"], name, form.cleaned_data["reason"])
+    with limited():
+        value = read.values(row["id"], masked=False)[name]
+    context = {"job": row, "name": name, "title": words.title(row)[:120], "url": job_url(row["id"]), "value": value}
+    response = show(request, "console/revealed.html", context, part="dialog")
+    response["Cache-Control"] = "no-store"
+    return response

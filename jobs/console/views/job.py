@@ -14,23 +14,11 @@ from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
 from jobs.console.queries.db import Row, TooSlow, limited
 from jobs.console.queries.workers import silent_after
+from jobs.console.verbs import VERBS
 from jobs.console.views.render import show, wants_part
-from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
+from jobs.domain.states import JobStatus
 from jobs.queue import pauses, waiting
 from jobs.templatetags.formats import duration_text
-
-# verb → (button, states that allow it)
-ACTIONS: dict[str, tuple[str, frozenset[str]]] = {
-    "run_now": ("Run now…", frozenset({JobStatus.RETRY_WAIT})),
-    "retry": ("Retry…", frozenset({DEAD_LETTERED})),
-    "rerun": (
-        "Run again…",
-        ENDED | {DEAD_LETTERED},
-    ),
-    "cancel": ("Cancel…", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT, JobStatus.RUNNING})),
-    "force_cancel": ("Force cancel…", frozenset({JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED})),
-}
-
 
 @require_safe
 def job_by_id(request: HttpRequest) -> HttpResponse:
@@ -60,7 +48,8 @@ def job(request: HttpRequest, job_id: str) -> HttpResponse:
 def missing(request: HttpRequest, job_id: str) -> HttpResponse:
     """No such job; if it was purged, when and by whom."""
     trash = read.in_trash(job_id)
-    return show(request, "console/job_missing.html", {"job_id": job_id, "trash": trash}, status=404)
+    rights = {"may_restore": can(request.user, "restore"), "who_restores": who_may("restore")}
+    return show(request, "console/job_missing.html", {"job_id": job_id, "trash": trash} | rights, status=404)
 
 
 def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str, Any]:
@@ -125,12 +114,12 @@ def buttons(request: HttpRequest, row: Row) -> list[dict[str, Any]]:
     return [
         {
             "verb": verb.replace("_", "-"),
-            "label": label,
+            "label": one.button,
             "allowed": can(request.user, verb, row["tenant_id"]),
             "who": who_may(verb),
         }
-        for verb, (label, states) in ACTIONS.items()
-        if row["state"] in states and (verb != "force_cancel" or can(request.user, verb) or not row["inline"])
+        for verb, one in VERBS.items()
+        if row["state"] in one.states and (verb != "force_cancel" or can(request.user, verb) or not row["inline"])
     ]
 
 

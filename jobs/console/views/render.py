@@ -62,13 +62,16 @@ def person(request: HttpRequest) -> Person:
     )
 
 
-def done(request: HttpRequest, text: str, url: str) -> HttpResponse:
-    """An action was done: a toast for a script, else the page it concerns with the message on it."""
+def done(request: HttpRequest, text: str, url: str, **undo: str) -> HttpResponse:
+    """An action was done: a toast for a script, else the page it concerns with the message on it.
+
+    `undo_url` (posted to as it is) and `undo_until` (ISO 8601) give the toast an Undo.
+    """
     if not wants_part(request):
         messages.success(request, text)
         return HttpResponseRedirect(url)
     response = HttpResponse(status=200)
-    response["HX-Trigger"] = trigger({"detiq:toast": {"text": cut(text)}, "detiq:close": True, "detiq:refresh": True})
+    response["HX-Trigger"] = trigger({"detiq:toast": {"text": cut(text)} | undo, "detiq:close": True, "detiq:refresh": True})
     return response
 
 

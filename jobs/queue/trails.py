@@ -1,0 +1,16 @@
+"""What the audit trail keeps of jobs besides what the door answers; reads only."""
+
+from collections.abc import Sequence
+
+from jobs.queue.statements import Connection, run
+
+
+def tenant_of(job_ids: Sequence[str], using: Connection | None = None) -> str | None:
+    """Whose these jobs are, in the queue or in the trash; None when they are several tenants'."""
+    rows = run("tenants_of", {"ids": list(job_ids)}, using)
+    return str(rows[0]["tenant_id"]) if len(rows) == 1 else None
+
+
+def priorities(job_ids: Sequence[str], using: Connection | None = None) -> dict[str, int]:
+    """The priorities of these jobs, which nobody else changes before the caller's transaction ends."""
+    return {row["id"]: row["priority"] for row in run("priorities", {"ids": list(job_ids)}, using)}
