@@ -15,7 +15,9 @@ class Word:
     says: str = ""
 
 
-def command(*words: str, reason: str = "", fields: Mapping[str, str] | None = None, values: Mapping[str, str] | None = None) -> list[Word]:
+def command(
+    *words: str, reason: str = "", fields: Mapping[str, str] | None = None, values: Mapping[str, str] | None = None
+) -> list[Word]:
     """`manage.py` and the words, then `fields` (option → name of the form's field) with their `values`, then the reason."""
     line = [Word("manage.py"), *(Word(shlex.quote(one)) for one in words)]
     for option, name in (fields or {}).items():

@@ -10,6 +10,7 @@ from jobs.console.permissions import LONGEST_PAUSE_SECONDS
 from jobs.domain.errors import InvalidInput
 from jobs.domain.groups import CHOICES, WORDS
 from jobs.domain.values import check_json
+from jobs.queue.caps import HEAVIEST, LONGEST_NOTE, LONGEST_RUN_SECONDS
 
 LONGEST_REASON = 2_000
 LONGEST_CONFIG = 1_000_000
@@ -51,6 +52,23 @@ class ReasonForm(forms.Form):
     """Why; kept in the audit trail."""
 
     reason = TextField(max_length=LONGEST_REASON, error_messages={"required": "Write why, in a few words."})
+
+
+class CapForm(ReasonForm):
+    """A tenant's or a type's setting. `version` is the one that was seen; the cap itself is read by its own words."""
+
+    cap = TextField(required=False, max_length=40)
+    weight = forms.IntegerField(
+        required=False, min_value=1, max_value=HEAVIEST, error_messages={"invalid": "It is no whole number."}
+    )
+    note = TextField(required=False, max_length=LONGEST_NOTE)
+    max_run_seconds = forms.IntegerField(
+        required=False, min_value=1, max_value=LONGEST_RUN_SECONDS, error_messages={"invalid": "It is no whole number."}
+    )
+    ends = forms.ChoiceField(
+        required=False, choices=[(one, one) for one in ("keep", "back", "3600", "14400", "86400", "")]
+    )
+    version = forms.IntegerField(required=False, min_value=0)
 
 
 class RevealForm(ReasonForm):

@@ -88,7 +88,11 @@ class Setting:
 
     def says(self, kind: str) -> dict[str, Any]:
         """For the audit trail."""
-        own = {"weight": self.weight, "note": self.note} if kind == "tenant" else {"max_run_seconds": self.max_run_seconds}
+        own = (
+            {"weight": self.weight, "note": self.note}
+            if kind == "tenant"
+            else {"max_run_seconds": self.max_run_seconds}
+        )
         end = {"ends_at": self.ends_at.isoformat(), "then": self.previous.word} if self.ends_at else {}
         return {"cap": self.cap.word} | own | end
 

@@ -44,6 +44,13 @@
     if (peek) { const field = document.getElementById(peek.dataset.showPassword); field.type = field.type === "password" ? "text" : "password"; peek.textContent = field.type === "password" ? "Show" : "Hide"; }
   });
 
+  // the command in a dialog says what its fields say; quoted as a shell wants it
+  const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
+  const follow = ({ target }) => {
+    for (const word of target.form?.querySelectorAll("[data-says]") ?? []) if (word.dataset.says === target.name) word.textContent = quoted(target.value.trim() || "…");
+  };
+  for (const name of ["input", "change"]) document.addEventListener(name, follow);
+
   // a form is sent once: while it is under way its buttons are off, and a second submit is dropped
   const busy = (form, on) => {
     form.toggleAttribute("data-busy", on);

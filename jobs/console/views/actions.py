@@ -35,7 +35,9 @@ def dialog(request: HttpRequest, verb: str) -> HttpResponse:
     """What will happen, and the field for the reason."""
     name = verb.replace("-", "_")
     if name == "reveal":
-        return _reveal_form(request, _find(request.GET.get("id", ""), name), RevealForm(initial=request.GET.dict()), 200)
+        return _reveal_form(
+            request, _find(request.GET.get("id", ""), name), RevealForm(initial=request.GET.dict()), 200
+        )
     if name not in VERBS:
         raise Http404
     return _form(request, name, _find(request.GET.get("id", ""), name), ReasonForm(), 200)
@@ -94,7 +96,9 @@ def _act(name: str, request: HttpRequest) -> HttpResponse:
     try:
         said = _do(verb, name, request, row, form.cleaned_data["reason"])
     except InvalidInput as error:
-        return _form(request, name, row, form, 422, {error.field: f"{error.message[:1].upper()}{error.message[1:500]}."})
+        return _form(
+            request, name, row, form, 422, {error.field: f"{error.message[:1].upper()}{error.message[1:500]}."}
+        )
     shared.changed()
     return _answer(request, name, row, said)
 

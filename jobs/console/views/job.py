@@ -20,6 +20,7 @@ from jobs.domain.states import JobStatus
 from jobs.queue import pauses, waiting
 from jobs.templatetags.formats import duration_text
 
+
 @require_safe
 def job_by_id(request: HttpRequest) -> HttpResponse:
     """A job whose id cannot stand in a path."""

@@ -71,7 +71,9 @@ def done(request: HttpRequest, text: str, url: str, **undo: str) -> HttpResponse
         messages.success(request, text)
         return HttpResponseRedirect(url)
     response = HttpResponse(status=200)
-    response["HX-Trigger"] = trigger({"detiq:toast": {"text": cut(text)} | undo, "detiq:close": True, "detiq:refresh": True})
+    response["HX-Trigger"] = trigger(
+        {"detiq:toast": {"text": cut(text)} | undo, "detiq:close": True, "detiq:refresh": True}
+    )
     return response
 
 
