@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils import timezone
 
+from jobs.conf import conf
 from jobs.console.paging import storable
 from jobs.domain.failures import FailureType
+from jobs.domain.masking import is_secret
 from jobs.domain.states import DEAD_LETTERED, WORDS
 
 # One text each; the key is the parameter and the word in the filter field.
@@ -167,8 +169,11 @@ def moment(text: str) -> datetime | None:
 
 
 def _names_a_path(value: str) -> bool:
+    """A path of keys. What a masked value is must not be found out by guessing."""
     found = _CONFIG.fullmatch(value)
-    return found is not None and all(found[1].split("."))
+    if found is None or not all(found[1].split(".")):
+        return False
+    return found[2] is None or not any(is_secret(key, conf().masked_keys) for key in found[1].split("."))
 
 
 CHECKS: dict[str, Callable[[str], bool]] = {

@@ -7,9 +7,9 @@ from django.db import connections
 from jobs.operations.actions import Person, audited
 
 
-def begun(person: Person, filter: dict[str, Any], form: str) -> None:
+def begun(person: Person, filter: dict[str, Any], form: str, what: str = "jobs") -> None:
     """Before the first row leaves: an export that cannot be audited is not made."""
-    audited(person, "export", "jobs", "", filter=filter, numbers={"form": form})
+    audited(person, "export", what, "", filter=filter, numbers={"form": form})
 
 
 def ended(person: Person, filter: dict[str, Any], form: str, rows: int, complete: bool) -> None:

@@ -20,29 +20,6 @@ def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
     return groups, bool(groups) and groups[0]["total"] >= rows
 
 
-def audit(after: Cursor | None, before: Cursor | None, actor: str = "", action: str = "") -> Page:
-    """The audit trail, newest first."""
-    clause, params = "true", {"actor": actor, "action": action}
-    if actor:
-        clause += " AND actor = %(actor)s"
-    if action:
-        clause += " AND action = %(action)s"
-    order = "at DESC, id DESC"
-    cursor = before or after
-    if cursor and cursor.id.isascii() and cursor.id.isdigit():
-        clause += f" AND (at, id) {'>' if before else '<'} (%(at)s::timestamptz, %(id)s::bigint)"
-        params |= {"at": cursor.at, "id": cursor.id}
-        order = "at, id" if before else order
-    rows = fetch(
-        f"""SELECT id, at::text AS cursor_at, at, left(actor, 300) AS actor, left(action, 100) AS action,
-                   left(target, 500) AS target, left(reason, 2000) AS reason, left(numbers::text, 300) AS numbers,
-                   left(address, 100) AS address
-              FROM audit_entry WHERE {clause} ORDER BY {order} LIMIT {PAGE + 1}""",  # noqa: S608
-        params,
-    )
-    return cut(rows, PAGE, after=after, before=before)
-
-
 def operations() -> list[Row]:
     """The newest bulk operations."""
     return fetch(

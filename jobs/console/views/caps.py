@@ -273,7 +273,9 @@ def _changed(request: HttpRequest, kind: str, setting: Setting, values: dict[str
         f"{setting.updated_by} changed this since you opened it; nothing of yours was saved. The fields show what is in "
         f"force now. You had typed: {', '.join(typed)}."
     )
-    return _form(request, kind, setting, _first(setting, request) | {"reason": values["reason"]}, {"version": text}, 422)
+    return _form(
+        request, kind, setting, _first(setting, request) | {"reason": values["reason"]}, {"version": text}, 422
+    )
 
 
 def _wanted(setting: Setting, form: CapForm, values: dict[str, str]) -> Wanted:
