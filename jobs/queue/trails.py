@@ -1,8 +1,8 @@
-"""What the audit trail keeps of jobs besides what the door answers; reads only."""
+"""What trail and commands say of jobs besides what the door answers; reads only."""
 
 from collections.abc import Sequence
 
-from jobs.queue.statements import Connection, run
+from jobs.queue.statements import Connection, Row, run
 
 
 def tenant_of(job_ids: Sequence[str], using: Connection | None = None) -> str | None:
@@ -14,3 +14,13 @@ def tenant_of(job_ids: Sequence[str], using: Connection | None = None) -> str | 
 def priorities(job_ids: Sequence[str], using: Connection | None = None) -> dict[str, int]:
     """The priorities of these jobs, which nobody else changes before the caller's transaction ends."""
     return {row["id"]: row["priority"] for row in run("priorities", {"ids": list(job_ids)}, using)}
+
+
+def job(job_id: str, using: Connection | None = None) -> Row | None:
+    """One job; config, result and checkpoint as text. None: there is no such job."""
+    return next(iter(run("job", {"id": job_id}, using)), None)
+
+
+def history(job_id: str, most: int = 50, using: Connection | None = None) -> list[Row]:
+    """Its latest changes, oldest first."""
+    return run("job_changes", {"id": job_id, "most": most}, using)

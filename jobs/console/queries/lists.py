@@ -1,6 +1,5 @@
 """The rows of the simple pages: DLQ groups, audit, operations, ledger. Every read is bounded."""
 
-from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries.db import Row, fetch
 
 PAGE = 50

@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from jobs.console import cap_effects, words
+from jobs.console import cap_effects
 from jobs.console.commands import Word, command
 from jobs.console.forms import CapForm, problem
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import caps as read
-from jobs.console.queries.db import Row, TooSlow, database_now, limited
+from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import forget, shared
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.errors import CapChanged, InvalidInput

@@ -1,5 +1,6 @@
 """Pauses: what holds the queue, since when and why; holding and lifting."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -9,10 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.console import words
+from jobs.console.commands import Word, command
 from jobs.console.forms import ENDS, PauseForm, ReasonForm, problem
+from jobs.console.links import job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
-from jobs.console.queries import counts
 from jobs.console.queries import pauses as read
 from jobs.console.queries.db import TooSlow, limited
 from jobs.console.queries.overview import PauseLine, shared
@@ -20,7 +22,8 @@ from jobs.console.views.enqueue import KNOWN
 from jobs.console.views.render import action, done, person, show
 from jobs.models.pause import scope_words
 from jobs.operations import actions
-from jobs.queue.pauses import PauseNotFound
+from jobs.queue.others import other_workers
+from jobs.queue.pauses import PauseInForce, PauseNotFound
 
 
 @require_safe
@@ -29,7 +32,17 @@ def pauses(request: HttpRequest) -> HttpResponse:
     snapshot = shared.get()
     with limited():
         ended = read.ended()
-    context = {"lines": snapshot.pauses, "ended": ended, "server_now": snapshot.at}
+        started = read.started_after([line.pause for line in snapshot.pauses])
+        others = other_workers() if snapshot.pauses else []
+    for row in started:
+        row |= {"url": job_url(row["id"]), "pause": snapshot.pauses[row["place"]].pause.scope}
+    context = {
+        "lines": snapshot.pauses,
+        "ended": ended,
+        "started": started,
+        "others": others,
+        "server_now": snapshot.at,
+    }
     return show(request, "console/pauses.html", context | _rights(request))
 
 
@@ -50,7 +63,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
-    values = form.data if form.is_bound else form.initial
+    values = form.data.dict() if form.is_bound else form.initial
     long = can(request.user, "pause_long")
     context = {
         "form": form,
@@ -61,18 +74,21 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
         ],
         "problems": {name: problem(form, name) for name in form.errors},
         "problem_all": problem(form, "__all__"),
-        "effect": _effect(values),
         "may_long": long,
         "who_long": who_may("pause_long"),
+        **_effect(values | {"ends": values.get("ends", "") if form.is_bound else "3600"}),
     }
     return show(request, "console/pause_new.html", context | _rights(request), part="dialog", status=status)
 
 
 @require_safe
 def effect(request: HttpRequest) -> HttpResponse:
-    """What a pause of the scope typed so far would hold."""
-    values = {name: request.GET.get(name, "")[:300] for name in ("type", "tenant", "project", "everything")}
-    return render(request, "console/partials/_pause_effect.html", {"effect": _effect(values)})
+    """What a pause of the scope typed so far would hold, and its command."""
+    values = {
+        name: request.GET.get(name, "")[:2_000]
+        for name in ("type", "tenant", "project", "everything", "ends", "reason")
+    }
+    return render(request, "console/partials/_pause_effect.html", _effect(values))
 
 
 def form_ends(long: bool) -> list[tuple[str, str]]:
@@ -80,20 +96,47 @@ def form_ends(long: bool) -> list[tuple[str, str]]:
     return [(key, text) for key, text in ENDS if long or key]
 
 
-def _effect(values: Any) -> str:
-    type_, tenant = values.get("type") or None, values.get("tenant") or None
-    if not storable((type_ or "") + (tenant or "")):
-        return ""
-    if values.get("project"):
-        return "What it holds is counted once it is in force."
-    if not (type_ or tenant or values.get("everything")):
-        return ""
+def _effect(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What it holds, what will not obey it, and the command that does it."""
+    scope = {name: (values.get(name) or "").strip() for name in ("type", "tenant", "project")}
+    if not storable("".join(scope.values())):
+        return {}
+    options = [f"--{name}={value}" for name, value in scope.items() if value]
+    options += [f"--until={values['ends']}s"] if values.get("ends") else []
+    context: dict[str, Any] = {"command": command("queue", "pause", *options, reason=values.get("reason") or "")}
+    if not any(scope.values()) and not values.get("everything"):
+        return {}
+    context["others"] = [] if _is_flag(scope) else other_workers()
     try:
         with limited():
-            held = counts.queued_in(type_, tenant)
+            found = read.scope(*(value or None for value in scope.values()))
     except TooSlow:
-        return "How many jobs it holds could not be counted in time."
-    return f"Holds {words.plural(held, 'queued job')} now; running jobs finish."
+        return context | {"effect": "How many jobs it holds could not be counted in time."}
+    return context | {"effect": _held(found), "more": _meanwhile(found)}
+
+
+def _is_flag(scope: Mapping[str, str]) -> bool:
+    """Everything is paused by the flag, which other programs obey too."""
+    return not any(scope.values())
+
+
+def _held(found: read.Scope) -> str:
+    least = "at least " if found.cut else ""
+    return f"Holds {least}{words.plural(min(found.queued, read.COUNTED) if found.cut else found.queued, 'queued job')} now."
+
+
+def _meanwhile(found: read.Scope) -> str:
+    runs = (
+        f"{words.plural(found.running, 'running job')} will finish"
+        if found.running
+        else "running jobs finish; none runs"
+    )
+    waits = (
+        f" {words.plural(found.retry_wait, 'retry', 'retries')} that fall due meanwhile wait, too."
+        if found.retry_wait
+        else ""
+    )
+    return f"{runs[:1].upper()}{runs[1:]}.{waits}"
 
 
 @action("pause")
@@ -135,9 +178,27 @@ def lift(request: HttpRequest) -> HttpResponse:
     return _lift(request, _line(request.GET.get("id", "")), ReasonForm(), 200)
 
 
+def _still(line: PauseLine) -> list[PauseLine]:
+    """The other pauses that hold something of the same scope: they stay."""
+    return [other for other in shared.get().pauses if other is not line and _overlap(line.pause, other.pause)]
+
+
+def _overlap(one: PauseInForce, other: PauseInForce) -> bool:
+    pairs = ((one.type, other.type), (one.tenant_id, other.tenant_id), (one.project_id, other.project_id))
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+def _lift_command(pause: PauseInForce, reason: str) -> list[Word]:
+    if pause.id is None:
+        return command("queue", "resume", reason=reason)
+    return command("queue", "resume", f"--id={pause.id}", reason=reason)
+
+
 def _lift(request: HttpRequest, line: PauseLine, form: ReasonForm, status: int) -> HttpResponse:
     context = {
         "line": line,
+        "still": _still(line),
+        "command": _lift_command(line.pause, form.data.get("reason", "")),
         "problem": problem(form, "reason"),
         "reason": form.data.get("reason", ""),
         "server_now": shared.get().at,
@@ -154,5 +215,13 @@ def resume(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _lift(request, line, form, 422)
     actions.resume(person(request), reason=form.cleaned_data["reason"], pause_id=line.pause.id)
+    still = _still(line)
     shared.changed()
-    return done(request, f"{line.pause.scope}: the pause is lifted.", reverse("console:pauses"))
+    return done(request, f"{line.pause.scope}: the pause is lifted.{_still_words(still)}", reverse("console:pauses"))
+
+
+def _still_words(still: list[PauseLine]) -> str:
+    if not still:
+        return ""
+    names = ", ".join(line.pause.scope[:80] for line in still[:3]) + (" …" if len(still) > 3 else "")
+    return f" Still held by {words.plural(len(still), 'pause')}: {names}."

@@ -1,4 +1,4 @@
-"""`manage.py queue status|pause|resume`."""
+"""`manage.py queue status|pause|resume|cap`."""
 
 import json
 from typing import IO, Any, cast
@@ -7,10 +7,12 @@ from django.core.management.base import BaseCommand, CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from jobs.domain.errors import InvalidInput
 from jobs.domain.states import word
 from jobs.management.shell import is_terminal, person, refusals, seconds_until
 from jobs.operations import actions
-from jobs.queue import pauses
+from jobs.queue import caps, pauses
+from jobs.queue.caps import Cap, Setting, Wanted
 from jobs.queue.status import QueueStatus, queue_status
 
 
@@ -18,7 +20,7 @@ class Command(BaseCommand):
     help = "Shows the queue's state; pauses and resumes it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="status|pause|resume")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="status|pause|resume|cap")
         status = verbs.add_parser("status", help="Counts by type and state, workers, pauses.")
         status.add_argument("--json", action="store_true", help="For scripts.")
         pause = verbs.add_parser("pause", help="Holds jobs of a scope; running ones finish.")
@@ -29,6 +31,10 @@ class Command(BaseCommand):
             verb.add_argument("--tenant", help="Only this tenant.")
             verb.add_argument("--project", help="Only this project.")
         pause.add_argument("--until", help="When it ends by itself: 30min, 2h, 1d, or a moment in ISO 8601.")
+        resume.add_argument("--id", type=int, help="Only this pause, by its number.")
+        for verb in (pause, resume):
+            verb.add_argument("--json", action="store_true", help="For scripts.")
+        _cap_arguments(verbs.add_parser("cap", help="Shows or changes how much a tenant or a type may run at once."))
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
         with refusals():
@@ -44,20 +50,38 @@ class Command(BaseCommand):
     def _pause(self, options: dict[str, Any]) -> None:
         ends = seconds_until(options["until"]) if options["until"] else None
         pause_id = actions.pause(person(), reason=options["reason"], ends_in_seconds=ends, **_scope(options))
-        self.stdout.write(f"paused: {pause_id}")
+        self._say(options, {"pause": pause_id}, f"paused: {pause_id}")
 
     def _resume(self, options: dict[str, Any]) -> None:
         scope = _scope(options)
-        if not any(scope.values()):
+        if options["id"] is None and not any(scope.values()):
             actions.resume(person(), reason=options["reason"])
-            self.stdout.write("resumed")
+            self._say(options, {"resumed": []}, "resumed")
             return
-        held = [one for one in pauses.active() if one.id and scope == _scope_of(one)]
+        if options["id"] is not None and any(scope.values()):
+            raise InvalidInput("--id", "give the number or the scope, not both")
+        held = [one.id for one in pauses.active() if one.id and options["id"] in (None, one.id)
+                and (options["id"] is not None or scope == _scope_of(one))]  # fmt: skip
         if not held:
-            raise pauses.PauseNotFound("no pause of exactly this scope is in force; nothing changed")
-        for one in held:
-            actions.resume(person(), reason=options["reason"], pause_id=one.id)
-            self.stdout.write(f"resumed: {one.id}")
+            raise pauses.PauseNotFound("no such pause is in force; nothing changed")
+        for pause_id in held:
+            actions.resume(person(), reason=options["reason"], pause_id=pause_id)
+        self._say(options, {"resumed": held}, "\n".join(f"resumed: {pause_id}" for pause_id in held))
+
+    def _cap(self, options: dict[str, Any]) -> None:
+        kind, name = ("tenant", options["tenant"]) if options["tenant"] is not None else ("type", options["type"])
+        before = caps.of(kind, name)
+        wanted = _wanted(kind, options, before)
+        if wanted is None:
+            self._say(options, _cap_json(kind, before), _cap_words(kind, before))
+            return
+        if not (options["reason"] or "").strip():
+            raise InvalidInput("--reason", "it is empty; say why")
+        _, after = actions.change_cap(person(), kind, name, wanted, reason=options["reason"], seen=before.version)
+        self._say(options, _cap_json(kind, after), _cap_words(kind, after))
+
+    def _say(self, options: dict[str, Any], data: Any, text: str) -> None:
+        self.stdout.write(json.dumps(data, indent=2, default=str) if options["json"] else text)
 
     def _print(self, status: QueueStatus) -> None:
         console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 160)
@@ -88,3 +112,67 @@ def _scope(options: dict[str, Any]) -> dict[str, str | None]:
 
 def _scope_of(pause: pauses.PauseInForce) -> dict[str, str | None]:
     return {"type": pause.type, "tenant_id": pause.tenant_id, "project_id": pause.project_id}
+
+
+def _cap_arguments(cap: CommandParser) -> None:
+    whose = cap.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--tenant", help="Of this tenant.")
+    whose.add_argument("--type", help="Of this type, over all tenants.")
+    cap.add_argument("--cap", help="A whole number (0 suspends), default, or unlimited.")
+    ends = cap.add_mutually_exclusive_group()
+    ends.add_argument("--until", help="When the cap before it comes back: 30min, 2h, 1d, or a moment in ISO 8601.")
+    ends.add_argument("--keep-end", action="store_true", help="Keep the end that it has.")
+    ends.add_argument("--back", action="store_true", help="End a cap that has an end now.")
+    cap.add_argument("--weight", type=int, help="A tenant's part of the turns; 1 unless set.")
+    cap.add_argument("--note", help="What people should know of this tenant.")
+    cap.add_argument("--max-run-seconds", help="How long a run of this type may take; none for no limit.")
+    cap.add_argument("--reason", help="Why; it is kept in the audit trail. Needed for a change.")
+    cap.add_argument("--json", action="store_true", help="For scripts.")
+
+
+def _wanted(kind: str, options: dict[str, Any], before: Setting) -> Wanted | None:
+    """What the options ask for; None: they only ask what is set. What is not named stays as it is."""
+    given = {name: options[name] for name in ("cap", "until", "weight", "note", "max_run_seconds")}
+    if all(value is None for value in given.values()) and not options["back"] and not options["keep_end"]:
+        return None
+    foreign = {"tenant": ("max_run_seconds",), "type": ("weight", "note")}[kind]
+    for name in foreign:
+        if given[name] is not None:
+            raise InvalidInput(f"--{name.replace('_', '-')}", f"a {kind} has none")
+    keeps_end = options["keep_end"] or (given["cap"] is None and given["until"] is None and before.temporary)
+    cap = before.in_force if given["cap"] is None else Cap.parse(given["cap"], "--cap")
+    return Wanted(
+        before.base if options["back"] else cap,
+        weight=before.weight if given["weight"] is None else given["weight"],
+        note=before.note if given["note"] is None else given["note"],
+        max_run_seconds=_longest_run(given["max_run_seconds"], before),
+        ends_in_seconds=seconds_until(given["until"]) if given["until"] else None,
+        keeps_end=keeps_end and not options["back"],
+    )
+
+
+def _longest_run(text: str | None, before: Setting) -> int | None:
+    if text is None:
+        return before.max_run_seconds
+    if text == "none":
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidInput("--max-run-seconds", f"{text[:40]!r} is neither a whole number nor none")
+    return int(text)
+
+
+def _cap_json(kind: str, setting: Setting) -> dict[str, Any]:
+    return {kind: setting.name, "version": setting.version} | setting.says(kind)
+
+
+def _cap_words(kind: str, setting: Setting) -> str:
+    end = ""
+    if setting.temporary and setting.ends_at:
+        end = f", until {setting.ends_at:%Y-%m-%d %H:%M:%S} UTC, then {setting.previous.word}"
+    own = f", weight {setting.weight}" if kind == "tenant" else ""
+    if setting.max_run_seconds:
+        own += f", longest run {setting.max_run_seconds} s"
+    by = f" ({setting.updated_by})" if setting.updated_by else ""
+    return f"{kind} {setting.name}: cap {setting.in_force.word}{end}{own}{by}" + (
+        f"\n{setting.note}" if setting.note else ""
+    )
