@@ -115,7 +115,9 @@ VERBS: dict[str, Verb] = {
     ),
     "force_cancel": Verb(
         "Force cancel…", "Force cancel", "Force cancel", frozenset({JobStatus.RUNNING, JobStatus.CANCEL_REQUESTED}),
-        lambda row: "The job is Cancelled at once, without its worker’s word. Whatever the worker still reports changes nothing.",
+        lambda row: (
+            "The job is Cancelled at once, without its worker’s word. Whatever the worker still reports changes nothing."
+        ),
         _simply("force_cancel", "force cancel", "cancelled; its run is fenced off."), danger=True,
     ),
     "purge": Verb(

@@ -177,11 +177,19 @@ def change(
 
 def _after(before: Setting, wanted: Wanted) -> Setting:
     """A second end on top of a first one leads back to what was before both."""
-    own = {"weight": wanted.weight, "note": wanted.note, "max_run_seconds": wanted.max_run_seconds}
     kept = before.ends_at if wanted.keeps_end else None
     ends = kept is not None or wanted.ends_in_seconds is not None
     previous = before.base if ends else Cap()
-    return replace(before, cap=wanted.cap, ends_at=kept, previous=previous, lasts=ends, **own)
+    return replace(
+        before,
+        cap=wanted.cap,
+        weight=wanted.weight,
+        note=wanted.note,
+        max_run_seconds=wanted.max_run_seconds,
+        ends_at=kept,
+        previous=previous,
+        lasts=ends,
+    )
 
 
 def expire(limit: int, *, actor: str, using: Connection | None = None) -> list[str]:

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
-    "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
@@ -14,11 +14,23 @@ ACTIONS = {
     "retry": "/actions/retry/",
     "rerun": "/actions/rerun/",
     "run_now": "/actions/run-now/",
+    "set_priority": "/actions/set-priority/",
+    "purge": "/actions/purge/",
+    "restore": "/actions/restore/",
+    "reveal": "/actions/reveal/",
+    "cap": "/actions/cap/",
+    "type_cap": "/actions/type-cap/",
+    "export_audit": "/audit/export/",
     "pause": "/actions/pause/",
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
     "change_group": "/actions/group/",
 }
+# Pages about a cap: of the tenant or type that is named.
+CAP_PAGES = [
+    "/tenants/tenant/?id=acme", "/types/type/?id=CRAWL", "/caps/tenant/?id=acme", "/caps/type/?id=CRAWL",
+    "/caps/tenant/effect/?id=acme&cap=5", "/caps/type/effect/?id=CRAWL&cap=0",
+]  # fmt: skip
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]

@@ -10,9 +10,9 @@ from django.urls import get_resolver
 
 from jobs.console.permissions import TABLE, Role, can, role, who_may
 from jobs.models import AuditEntry, Job
-from tests.console.addresses import ACTIONS, GROUP_PAGES, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
+from tests.console.addresses import ACTIONS, CAP_PAGES, GROUP_PAGES, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
 from tests.console.conftest import ROLES
-from tests.factories import GroupFactory, JobFactory, PauseFactory, user
+from tests.factories import AuditFactory, GroupFactory, JobFactory, PauseFactory, user
 
 pytestmark = pytest.mark.django_db
 
@@ -21,12 +21,24 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     known = {page.split("?")[0].strip("/") for page in [*PAGES, *OPEN, *ACTIONS.values()]}
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
-              "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/"}  # fmt: skip
+              "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
+              "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
 @pytest.mark.parametrize(
-    "path", [*PAGES, *JOB_PAGES, *GROUP_PAGES, "/dialogs/cancel/?id={}", "/pauses/lift/?id=1", "/nowhere/"]
+    "path",
+    [
+        *PAGES,
+        *JOB_PAGES,
+        *GROUP_PAGES,
+        *CAP_PAGES,
+        "/dialogs/cancel/?id={}",
+        "/dialogs/reveal/?id={}&value=config",
+        "/audit/entry/?id=1",
+        "/pauses/lift/?id=1",
+        "/nowhere/",
+    ],
 )
 def test_strangers_are_sent_to_the_login(client: Client, path: str) -> None:
     JobFactory(id="a")
@@ -54,7 +66,9 @@ def test_what_machines_ask_is_open(client: Client, path: str) -> None:
 @pytest.mark.parametrize("name", ROLES)
 def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) -> None:
     client, job = as_role(name), JobFactory(dead=True)
-    for path in [*PAGES, *job_pages(job.id), f"/dialogs/retry/?id={job.id}"]:
+    entry = AuditFactory()
+    own = [f"/dialogs/retry/?id={job.id}", f"/dialogs/reveal/?id={job.id}&value=config", f"/audit/entry/?id={entry.pk}"]
+    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *own]:
         assert client.get(path).status_code == 200, path
         assert client.get(path, headers=HTMX).status_code == 200, path
 
@@ -95,9 +109,13 @@ FORMS = {
     "pause": {"type": "CRAWL", "ends": "900"},
     "enqueue": {"type": "CRAWL", "tenant": "t", "config": "{}", "token": "x"},
     "change_group": {"id": "v1:a", "seen": "NEW", "state": "KNOWN"},
+    "set_priority": {"priority": "5"},
+    "reveal": {"value": "config"},
+    "cap": {"id": "acme", "cap": "5", "ends": "3600"},
+    "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
-           "run_now": {"retry_wait": True}}  # fmt: skip
+           "run_now": {"retry_wait": True}, "purge": {"done": True}}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*ROLES, "", None])

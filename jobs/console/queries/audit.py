@@ -122,7 +122,8 @@ def _shown(text: str | None) -> Any:
 def actions() -> list[str]:
     """What the latest entries say was done, for the filter."""
     rows = fetch(
-        "SELECT DISTINCT left(action, 100) AS action FROM (SELECT action FROM audit_entry ORDER BY at DESC, id DESC LIMIT 5000) a ORDER BY 1"
+        """SELECT DISTINCT left(action, 100) AS action
+             FROM (SELECT action FROM audit_entry ORDER BY at DESC, id DESC LIMIT 5000) a ORDER BY 1"""
     )
     return [row["action"] for row in rows]
 
@@ -145,7 +146,8 @@ def rows(filter_: AuditFilter, after: int | None, most: int) -> list[Row]:
     """The next rows for a file, newest first, by id: entries are only ever added."""
     clause, params = filter_.where()
     found = fetch(
-        f"""SELECT id, at::text AS at, actor, action, target, tenant_id AS tenant, reason, left(filter::text, 32000) AS filter,
+        f"""SELECT id, at::text AS at, actor, action, target, tenant_id AS tenant, reason,
+                   left(filter::text, 32000) AS filter,
                    left(numbers::text, 32000) AS numbers, left(before::text, 32000) AS before,
                    left(after::text, 32000) AS after, address, user_agent, operation_id AS operation
               FROM audit_entry WHERE {clause} AND (%(after)s::bigint IS NULL OR id < %(after)s)

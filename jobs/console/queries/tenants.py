@@ -11,7 +11,8 @@ def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:
     """Up to `MOST` tenants whose name has a text: those named `first`, then by what waits and runs (`running`)."""
     return fetch(
         f"""SELECT t.tenant_id, t.queued, t.retry_wait, t.dead, t.total, coalesce(r.n, 0) AS running,
-                   detiq_tenant_cap(t.tenant_id, %(cap)s) AS cap, s.cap IS NOT NULL OR s.unlimited OR s.ends_at IS NOT NULL AS own, s.ends_at, s.note,
+                   detiq_tenant_cap(t.tenant_id, %(cap)s) AS cap, s.ends_at, s.note,
+                   s.cap IS NOT NULL OR s.unlimited OR s.ends_at IS NOT NULL AS own,
                    coalesce(s.weight, 1) AS weight, t.tenants
               FROM (SELECT *, count(*) OVER () AS tenants
                       FROM (SELECT tenant_id,

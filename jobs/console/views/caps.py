@@ -163,7 +163,11 @@ def effect(request: HttpRequest, kind: str) -> HttpResponse:
     values = (
         _first(setting, request)
         | {"unlimited": ""}
-        | {key: value[:2_000] for key, value in request.GET.items() if storable(value)}
+        | {
+            key: value[:2_000]
+            for key, value in request.GET.dict().items()
+            if isinstance(value, str) and storable(value)
+        }
     )
     return render(request, "console/partials/_cap_effect.html", _effect(kind, setting, values))
 

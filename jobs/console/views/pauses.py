@@ -63,7 +63,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
-    values = form.data.dict() if form.is_bound else form.initial
+    values = dict((form.data if form.is_bound else form.initial).items())
     long = can(request.user, "pause_long")
     context = {
         "form": form,
