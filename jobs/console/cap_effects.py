@@ -8,9 +8,8 @@ def effect(name: str, limit: int | None, running: int, queued: int, others: int 
 
     `others`: runs of other programs' workers among them.
     """
-    said = [
-        f"{plural(running, 'job')} of {name} {'runs' if running == 1 else 'run'} now, {queued:,} {'waits' if queued == 1 else 'wait'}."
-    ]
+    run, wait = "runs" if running == 1 else "run", "waits" if queued == 1 else "wait"
+    said = [f"{plural(running, 'job')} of {name} {run} now, {queued:,} {wait}."]
     said.append(_then(name, limit, running, queued))
     if others:
         said.append(f"{plural(others, 'run')} of these {'is' if others == 1 else 'are'} another program’s.")
