@@ -179,7 +179,8 @@ def change_cap(
 def reveal(person: Person, job_id: str, value: str, reason: str) -> None:
     """Before a masked value is shown as it is stored: what cannot be audited is not shown."""
     required(reason)
-    audited(person, "reveal", job_id, reason, tenant_id=trails.tenant_of([job_id]), after={"value": value})
+    with transaction.atomic():
+        audited(person, "reveal", job_id, reason, tenant_id=trails.tenant_of([job_id]), after={"value": value})
 
 
 type _Move = Callable[..., list[Moved]]

@@ -1,10 +1,12 @@
 """What people do to a job: done once, with a reason, or refused with the state that was found."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from jobs.models import AuditEntry, Job, JobHistory
 from tests.console.addresses import HTMX
@@ -99,3 +101,70 @@ def test_a_running_job_is_asked_and_only_an_admin_forces(as_role: Callable[..., 
     assert as_role("operator").post("/actions/force-cancel/", {"id": job.id, "reason": "x"}).status_code == 403
     as_role("admin").post("/actions/force-cancel/", {"id": job.id, "reason": "x"})
     assert Job.objects.get().status == "CANCELLED"
+
+
+def test_a_priority_is_set_while_it_waits_and_nothing_else_is_touched(operator: Client) -> None:
+    """A form never writes back what it did not ask for: the job may run or end while the form is open."""
+    job = JobFactory(priority=1)
+    for wrong in ("", "x", "1.5", "99999999999", "1000001", "--5"):
+        response = operator.post(
+            "/actions/set-priority/", {"id": job.id, "reason": "x", "priority": wrong}, headers=HTMX
+        )
+        assert response.status_code == 422 and "priority-problem" in response.content.decode(), wrong
+    assert operator.post("/actions/set-priority/", {"id": job.id, "reason": "x", "priority": "-7"}).status_code == 302
+    assert Job.objects.get().priority == -7
+    for trait in ({"status": "RUNNING"}, {"status": "DONE", "result": {"pages": 3}}):
+        Job.objects.update(**trait)
+        before = Job.objects.values().get()
+        response = operator.post("/actions/set-priority/", {"id": job.id, "reason": "x", "priority": "3"})
+        assert response.status_code == 409 and Job.objects.values().get() == before
+
+
+def test_a_purge_can_be_undone_at_once_and_later(admin: Client) -> None:
+    job = JobFactory(dead=True, name="bad")
+    before = Job.objects.values().get()
+    response = admin.post("/actions/purge/", {"id": job.id, "reason": "junk"}, headers=HTMX)
+    toast = json.loads(response["HX-Trigger"])["detiq:toast"]
+    assert not Job.objects.exists() and toast["undo_url"] and toast["undo_until"]
+    assert admin.post(toast["undo_url"]).status_code == 302
+    assert Job.objects.values().get() == before
+    assert admin.post(toast["undo_url"]).status_code == 404  # done once
+    admin.post("/actions/purge/", {"id": job.id, "reason": "junk"})
+    page = admin.get(f"/jobs/{job.id}/")
+    assert page.status_code == 404 and "Restore…" in page.content.decode()
+    assert admin.post("/actions/restore/", {"id": job.id, "reason": "needed"}).status_code == 302
+    assert Job.objects.values().get() == before
+    assert [one.action for one in AuditEntry.objects.order_by("id")] == ["purge", "restore", "purge", "restore"]
+
+
+@pytest.mark.parametrize("trait", ["running", "cancel_requested", "retry_wait"])
+def test_what_has_not_ended_is_not_purged(admin: Client, trait: str) -> None:
+    job = JobFactory(**{trait: True})
+    assert admin.post("/actions/purge/", {"id": job.id, "reason": "x"}).status_code == 409
+    assert Job.objects.exists() and not AuditEntry.objects.exists()
+
+
+def test_a_dialog_says_that_the_job_has_changed_since_and_does_nothing_yet(operator: Client) -> None:
+    job = JobFactory()
+    page = operator.get("/dialogs/cancel/", {"id": job.id}, headers=HTMX).content.decode()
+    seen = re.search('name="seen" value="([^"]+)"', page)
+    assert seen and "It ends at once" in page
+    form = {"id": job.id, "reason": "duplicate", "seen": seen[1]}
+    Job.objects.update(status="RUNNING", started_at=timezone.now(), heartbeat_at=timezone.now(), worker_id="w:1:a")
+    response = operator.post("/actions/cancel/", form, headers=HTMX)
+    said = response.content.decode()
+    assert (
+        response.status_code == 422 and "it is Running now" in said and "asked to stop" in said and "duplicate" in said
+    )
+    assert Job.objects.get().status == "RUNNING"
+    fresh = re.search('name="seen" value="([^"]+)"', said)
+    assert fresh and operator.post("/actions/cancel/", form | {"seen": fresh[1]}, headers=HTMX).status_code == 200
+    assert Job.objects.get().status == "CANCEL_REQUESTED"
+
+
+def test_a_retry_dialog_says_where_the_checkpoint_is(operator: Client) -> None:
+    job = JobFactory(dead=True, progress=62, current_step="page 31 of 50")
+    page = operator.get("/dialogs/retry/", {"id": job.id}, headers=HTMX).content.decode()
+    assert "62 %, page 31 of 50; saved" in page
+    again = operator.post("/actions/retry/", {"id": job.id, "reason": "", "checkpoint": "drop"}, headers=HTMX)
+    assert re.search('value="drop" checked', again.content.decode())

@@ -1,11 +1,13 @@
 """Pauses from the console."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from jobs.models import AuditEntry, Pause, SystemConfig
+from jobs.models import AuditEntry, Job, Pause, SystemConfig
 from tests.console.addresses import HTMX
 from tests.factories import JobFactory, PauseFactory
 
@@ -59,7 +61,11 @@ def test_what_a_pause_would_hold_is_said_before(operator: Client) -> None:
     JobFactory.create_batch(2, type="CRAWL")
     JobFactory(running=True, type="CRAWL")
     said = operator.get("/pauses/effect/", {"type": "CRAWL"}, headers=HTMX).content.decode()
-    assert "Holds 2 queued jobs now; running jobs finish." in said
+    assert "Holds 2 queued jobs now." in said and "1 running job will finish" in said
+    JobFactory(type="CRAWL", project_id="web")
+    JobFactory(type="CRAWL", project_id="web", retry_wait=True)
+    said = operator.get("/pauses/effect/", {"project": "web"}, headers=HTMX).content.decode()
+    assert "Holds 1 queued job now." in said and "1 retry that fall" not in said and "1 retry" in said
     assert operator.get("/pauses/effect/", {"type": "\x00"}).status_code == 200
 
 
@@ -73,3 +79,31 @@ def test_a_pause_already_lifted_is_said(operator: Client) -> None:
         assert response.status_code == 409 and "nothing changed" in response.content.decode()
     ended = operator.get("/pauses/").content.decode()
     assert "the-operator: over" in ended
+
+
+def test_lifting_one_of_several_says_what_still_holds(operator: Client) -> None:
+    """Several at once: what overlaps the lifted one still holds, what does not is left out."""
+    lifted = PauseFactory(type="CRAWL", tenant_id="acme")
+    PauseFactory(type="CRAWL", reason="502s")
+    PauseFactory(type=None, tenant_id="acme", reason="contract")
+    PauseFactory(type="DISCOVER", reason="elsewhere")
+    JobFactory(type="CRAWL", tenant_id="acme")
+    dialog = operator.get("/pauses/lift/", {"id": lifted.pk}, headers=HTMX).content.decode()
+    assert "Still held afterwards" in dialog and "502s" in dialog and "contract" in dialog and "elsewhere" not in dialog
+    response = operator.post("/actions/resume/", {"id": str(lifted.pk), "reason": "over"}, headers=HTMX)
+    toast = response["HX-Trigger"]
+    assert "Still held by 2 pauses" in toast and "All types for acme" in toast and "DISCOVER" not in toast
+
+
+def test_what_started_after_a_pause_is_listed_until_it_is_over(operator: Client) -> None:
+    PauseFactory(type="CRAWL", created_at=timezone.now() - timedelta(minutes=5))
+    JobFactory(running=True, type="CRAWL", name="before it", started_at=timezone.now() - timedelta(minutes=9))
+    JobFactory(running=True, type="OTHER", name="another type", started_at=timezone.now())
+    page = operator.get("/pauses/").content.decode()
+    assert "Nothing that runs started after its pause" in page
+    late = JobFactory(running=True, type="CRAWL", name="slipped", started_at=timezone.now(), worker_id="node-7")
+    page = operator.get("/pauses/").content.decode()
+    assert "slipped" in page and "node-7" in page and "before it" not in page and "another type" not in page
+    assert "Not obeyed by another program" in page
+    Job.objects.filter(pk=late.pk).update(status="DONE")
+    assert "slipped" not in operator.get("/pauses/").content.decode()
