@@ -1,5 +1,6 @@
 """What can be done to one job from its page: words, the states that allow it, and the action behind it."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from jobs.operations.actions import Person
 from jobs.queue.transitions import Moved
 
 TRASH = "TRASH"
+_WHOLE = re.compile(r"-?[0-9]{1,12}")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _rerun(who: Person, row: Row, reason: str, fields: Mapping[str, str]) -> Don
 
 def _set_priority(who: Person, row: Row, reason: str, fields: Mapping[str, str]) -> Done:
     text = fields.get("priority", "").strip()
-    if not (text.lstrip("-").isascii() and text.lstrip("-").isdigit() and len(text) <= 12):
+    if not _WHOLE.fullmatch(text):
         raise InvalidInput("priority", "it is no whole number")
     _one(actions.set_priority(who, [row["id"]], reason, int(text)), "set priority")
     return Done(f"priority {int(text):,}.", row["id"])

@@ -65,7 +65,7 @@ def test_what_a_pause_would_hold_is_said_before(operator: Client) -> None:
     JobFactory(type="CRAWL", project_id="web")
     JobFactory(type="CRAWL", project_id="web", retry_wait=True)
     said = operator.get("/pauses/effect/", {"project": "web"}, headers=HTMX).content.decode()
-    assert "Holds 1 queued job now." in said and "1 retry that fall" not in said and "1 retry" in said
+    assert "Holds 1 queued job now." in said and "1 retry in wait" in said
     assert operator.get("/pauses/effect/", {"type": "\x00"}).status_code == 200
 
 

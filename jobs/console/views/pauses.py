@@ -131,11 +131,9 @@ def _meanwhile(found: read.Scope) -> str:
         if found.running
         else "running jobs finish; none runs"
     )
-    waits = (
-        f" {words.plural(found.retry_wait, 'retry', 'retries')} that fall due meanwhile wait, too."
-        if found.retry_wait
-        else ""
-    )
+    waits = ""
+    if found.retry_wait:
+        waits = f" {words.plural(found.retry_wait, 'retry', 'retries')} in wait: what falls due meanwhile is held, too."
     return f"{runs[:1].upper()}{runs[1:]}.{waits}"
 
 
