@@ -1,5 +1,6 @@
 """The audit trail: who did what, when, why, to what, from where."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
@@ -61,7 +62,7 @@ def audit(request: HttpRequest) -> HttpResponse:
     except TooSlow as error:
         return show(request, "console/audit.html", context | {"too_slow": str(error)})
     for row in page.rows:
-        row |= _links(row)
+        row |= _links(row) | {"numbers": _numbers(row["numbers"])}
     context |= {"rows": page.rows, "pager": _pager(filter_, page)}
     return show(request, "console/audit.html", context)
 
@@ -93,6 +94,15 @@ def _links(row: Row) -> dict[str, str | None]:
     elif row["action"] in OF_JOBS and not target.endswith(" jobs"):
         url = job_url(target)
     return {"target_url": url, "operation_url": _operation_url(row["operation_id"])}
+
+
+def _numbers(text: str | None) -> str:
+    """`done 3, skipped 1`."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:  # it was cut
+        return text or ""
+    return ", ".join(f"{name} {value}" for name, value in found.items()) if isinstance(found, dict) else str(found)
 
 
 def _operation_url(operation_id: int | None) -> str | None:
