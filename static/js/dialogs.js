@@ -45,7 +45,7 @@
   });
 
   // the command in a dialog says what its fields say; quoted as a shell wants it
-  const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
+  const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
   const follow = ({ target }) => {
     for (const word of target.form?.querySelectorAll("[data-says]") ?? []) if (word.dataset.says === target.name) word.textContent = quoted(target.value.trim() || "…");
   };
