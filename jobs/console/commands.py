@@ -25,8 +25,8 @@ def command(
     return [*line, Word("--reason"), Word(shlex.quote(reason.strip() or REASON), "reason")]
 
 
-def job_command(verb: str, job_id: str, **more: object) -> list[Word]:
+def job_command(verb: str, job_id: str, *flags: str, **more: object) -> list[Word]:
     """`manage.py job <verb> <id>`. An id that looks like an option stands behind `--`, at the end."""
     if not job_id.startswith("-"):
-        return command("job", verb, job_id, **more)  # type: ignore[arg-type]
-    return [*command("job", verb, **more), Word("--"), Word(shlex.quote(job_id))]  # type: ignore[arg-type]
+        return command("job", verb, job_id, *flags, **more)  # type: ignore[arg-type]
+    return [*command("job", verb, *flags, **more), Word("--"), Word(shlex.quote(job_id))]  # type: ignore[arg-type]

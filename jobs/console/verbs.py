@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jobs.console.queries.db import Row
-from jobs.domain.errors import InvalidInput
+from jobs.domain.errors import InvalidInput, StillAlive
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 from jobs.operations import actions
 from jobs.operations.actions import Person
@@ -28,7 +28,7 @@ type Act = Callable[[Person, Row, str, Mapping[str, str]], Done]
 
 @dataclass(frozen=True)
 class Verb:
-    """One action. `fields` are the options of its command that a form's fields answer; `once`: it makes something new, so
+    """One action. `fields` are the options of its command that a form's fields answer, `also` fields without one; `once`: it makes something new, so
     that one form does it once."""
 
     button: str
@@ -38,6 +38,7 @@ class Verb:
     effect: Callable[[Row], str]
     act: Act
     fields: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
     danger: bool = False
     once: bool = False
 
@@ -80,6 +81,17 @@ def _set_priority(who: Person, row: Row, reason: str, fields: Mapping[str, str])
     return Done(f"priority {int(text):,}.", row["id"])
 
 
+def _force_cancel(who: Person, row: Row, reason: str, fields: Mapping[str, str]) -> Done:
+    sure = fields.get("sure", "") == "on"
+    try:
+        _one(actions.force_cancel(who, [row["id"]], reason, sure), "force cancel")
+    except StillAlive as error:
+        raise InvalidInput(
+            "sure", f"its worker is alive, its heartbeat {error.seconds:.0f} s old; tick it to force it"
+        ) from error
+    return Done("cancelled; its run is fenced off.", row["id"])
+
+
 def _cancel_effect(row: Row) -> str:
     if row["state"] == JobStatus.RUNNING:
         return "Its worker is asked to stop, and stops at its next check. The checkpoint is kept."
@@ -120,7 +132,7 @@ VERBS: dict[str, Verb] = {
         lambda row: (
             "The job is Cancelled at once, without its worker’s word. Whatever the worker still reports changes nothing."
         ),
-        _simply("force_cancel", "force cancel", "cancelled; its run is fenced off."), danger=True,
+        _force_cancel, danger=True, also=("sure",),
     ),
     "purge": Verb(
         "Purge…", "Purge", "Purge the job", ENDED | {DEAD_LETTERED}, _purge_effect,

@@ -97,6 +97,17 @@ class CapChanged(JobsError):
         self.by = by
 
 
+class StillAlive(JobsError):
+    """The worker of a run that is to be ended by force gave a sign of life just now; nothing was changed."""
+
+    def __init__(self, job_id: str, seconds: float) -> None:
+        super().__init__(
+            f"the worker of job {job_id[:200]} is alive, its heartbeat {seconds:.0f} s old: it would go on until it "
+            "notices; say that you are sure. Nothing changed"
+        )
+        self.seconds = seconds
+
+
 class StopRun(BaseException):
     """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
 

@@ -11,7 +11,8 @@ from typing import Any
 from django.db import transaction
 
 from jobs import audit
-from jobs.domain.errors import InvalidInput
+from jobs.conf import conf
+from jobs.domain.errors import InvalidInput, StillAlive
 from jobs.models.pause import scope_words
 from jobs.queue import caps, pauses, trails, transitions
 from jobs.queue.caps import Setting, Wanted
@@ -70,8 +71,11 @@ def cancel(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
     return _act(person, "cancel", job_ids, reason, transitions.request_cancel)
 
 
-def force_cancel(person: Person, job_ids: Sequence[str], reason: str) -> list[Moved]:
-    """Ends runs without their worker's word."""
+def force_cancel(person: Person, job_ids: Sequence[str], reason: str, sure: bool = False) -> list[Moved]:
+    """Ends runs without their worker's word. Raises `StillAlive` for one whose worker was just heard of, unless `sure`."""
+    alive = {} if sure else trails.heard(job_ids, conf().heartbeat_interval * 3)
+    if alive:
+        raise StillAlive(*next(iter(alive.items())))
     return _act(person, "force_cancel", job_ids, reason, transitions.force_cancel)
 
 

@@ -1,6 +1,7 @@
 """What trail and commands say of jobs besides what the door answers; reads only."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from jobs.queue.statements import Connection, Row, run
 
@@ -24,3 +25,9 @@ def job(job_id: str, using: Connection | None = None) -> Row | None:
 def history(job_id: str, most: int = 50, using: Connection | None = None) -> list[Row]:
     """Its latest changes, oldest first."""
     return run("job_changes", {"id": job_id, "most": most}, using)
+
+
+def heard(job_ids: Sequence[str], within: timedelta, using: Connection | None = None) -> dict[str, float]:
+    """The runs among these whose worker gave a sign of life within this time, and how many seconds ago."""
+    rows = run("heard", {"ids": list(job_ids), "within": within.total_seconds()}, using)
+    return {row["id"]: max(0.0, row["seconds"]) for row in rows}

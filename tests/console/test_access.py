@@ -111,6 +111,7 @@ FORMS = {
     "enqueue": {"type": "CRAWL", "tenant": "t", "config": "{}", "token": "x"},
     "change_group": {"id": "v1:a", "seen": "NEW", "state": "KNOWN"},
     "set_priority": {"priority": "5"},
+    "force_cancel": {"sure": "on"},
     "reveal": {"value": "config"},
     "cap": {"id": "acme", "cap": "5", "ends": "3600"},
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},

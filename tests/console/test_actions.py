@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -99,7 +101,7 @@ def test_a_running_job_is_asked_and_only_an_admin_forces(as_role: Callable[..., 
     as_role("support").post("/actions/cancel/", {"id": job.id, "reason": "x"})
     assert Job.objects.get().status == "CANCEL_REQUESTED"
     assert as_role("operator").post("/actions/force-cancel/", {"id": job.id, "reason": "x"}).status_code == 403
-    as_role("admin").post("/actions/force-cancel/", {"id": job.id, "reason": "x"})
+    as_role("admin").post("/actions/force-cancel/", {"id": job.id, "reason": "x", "sure": "on"})
     assert Job.objects.get().status == "CANCELLED"
 
 
@@ -168,3 +170,23 @@ def test_a_retry_dialog_says_where_the_checkpoint_is(operator: Client) -> None:
     assert "62 %, page 31 of 50; saved" in page
     again = operator.post("/actions/retry/", {"id": job.id, "reason": "", "checkpoint": "drop"}, headers=HTMX)
     assert re.search('value="drop" checked', again.content.decode())
+
+
+def test_a_run_is_forced_at_once_unless_its_worker_is_alive(admin: Client) -> None:
+    """A worker that is gone is not waited for; one that was just heard of is named, and forcing it takes a second word."""
+    gone = JobFactory(running=True, heartbeat_at=timezone.now() - timedelta(minutes=2))
+    alive = JobFactory(running=True, heartbeat_at=timezone.now() - timedelta(seconds=3))
+    assert (
+        "Its worker is alive" not in admin.get("/dialogs/force-cancel/", {"id": gone.id}, headers=HTMX).content.decode()
+    )
+    assert admin.post("/actions/force-cancel/", {"id": gone.id, "reason": "x"}, headers=HTMX).status_code == 200
+    dialog = admin.get("/dialogs/force-cancel/", {"id": alive.id}, headers=HTMX).content.decode()
+    assert "Its worker is alive: heartbeat 3 s ago" in dialog and "--sure" in dialog
+    response = admin.post("/actions/force-cancel/", {"id": alive.id, "reason": "x"}, headers=HTMX)
+    assert response.status_code == 422 and "tick it to force it" in response.content.decode()
+    with pytest.raises(CommandError, match="say that you are sure"):
+        call_command("job", "force-cancel", alive.id, "--reason", "x")
+    assert Job.objects.get(id=alive.id).status == "RUNNING" and AuditEntry.objects.count() == 1
+    admin.post("/actions/force-cancel/", {"id": alive.id, "reason": "x", "sure": "on"}, headers=HTMX)
+    assert set(Job.objects.values_list("status", flat=True)) == {"CANCELLED"}
+    assert list(AuditEntry.objects.values_list("action", flat=True)) == ["force_cancel", "force_cancel"]

@@ -18,12 +18,14 @@ from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
 from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.overview import shared
+from jobs.console.queries.workers import silent_after
 from jobs.console.verbs import VERBS, Done, Verb, command_word
 from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.errors import InvalidInput, JobNotFound, TransitionRefused
 from jobs.domain.states import word
 from jobs.operations import actions
+from jobs.queue import trails
 
 UNDO = timedelta(seconds=30)
 # What a form says when a verb's field is empty.
@@ -60,6 +62,8 @@ def _form(
     if row["state"] not in verb.states:
         raise TransitionRefused(verb.title.lower(), row["id"][:200], word(row["state"]))
     reason = form.data.get("reason", "")
+    heard = _heard(row) if name == "force_cancel" else None
+    sure = ["--sure"] if heard is not None else []
     values = {field: form.data.get(field, _FIRST.get(field, str(row.get(field, "")))) for field in verb.fields.values()}
     context = {
         "verb": verb,
@@ -74,13 +78,19 @@ def _form(
         "reason": reason,
         "values": values,
         "progress": words.clamp(row.get("progress")),
+        "heard": heard,
         "token": form.data.get("token") or token(),
         "allowed": can(request.user, name, row["tenant_id"]),
         "who": who_may(name),
         "server_now": row["now"],
-        "command": job_command(command_word(name), row["id"], fields=verb.fields, values=values, reason=reason),
+        "command": job_command(command_word(name), row["id"], *sure, fields=verb.fields, values=values, reason=reason),
     }
     return show(request, "console/action.html", context, part="dialog", status=status)
+
+
+def _heard(row: Row) -> float | None:
+    """How long ago its worker was heard of, in seconds; None: it seems to be gone."""
+    return trails.heard([row["id"]], silent_after()).get(row["id"])
 
 
 def _act(name: str, request: HttpRequest) -> HttpResponse:
@@ -104,7 +114,8 @@ def _act(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _do(verb: Verb, name: str, request: HttpRequest, row: Row, reason: str) -> Done:
-    fields = {field: request.POST.get(field, "") for field in verb.fields.values() if field in request.POST}
+    known = (*verb.fields.values(), *verb.also)
+    fields = {field: request.POST.get(field, "") for field in known if field in request.POST}
     if not verb.once:
         return verb.act(person(request), row, reason, fields)
     made = once(

@@ -18,6 +18,7 @@ from jobs.domain.errors import (
     InvalidInput,
     JobNotFound,
     JobsError,
+    StillAlive,
     TransitionRefused,
 )
 from jobs.queue.pauses import PauseNotFound
@@ -32,6 +33,7 @@ STATUS: dict[type[Exception], int] = {
     DuplicateJob: 409,
     PauseNotFound: 409,
     CapChanged: 409,
+    StillAlive: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}

@@ -38,9 +38,7 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(["show", *VERBS]))
         shown = verbs.add_parser("show", help="One job: state, attempts, timeline, values with their secrets masked.")
         shown.add_argument("id", help="The job's id.")
-        shown.add_argument(
-            "--reveal", choices=VALUES, help="Print this value with its secrets; needs a reason, is audited."
-        )
+        shown.add_argument("--reveal", choices=VALUES, help="Print this value with its secrets, for a reason.")
         shown.add_argument("--reason", default="", help="Why; it is kept in the audit trail.")
         shown.add_argument("--json", action="store_true", help="For scripts.")
         for name, text in VERBS.items():
@@ -52,6 +50,8 @@ class Command(BaseCommand):
                 verb.add_argument(
                     "--checkpoint", choices=("keep", "drop"), default="keep", help="drop: from the start."
                 )
+            if name == "force-cancel":
+                verb.add_argument("--sure", action="store_true", help="Also when its worker is alive.")
             if name == "priority":
                 verb.add_argument("--to", type=int, required=True, help="Higher goes first.")
 
@@ -123,7 +123,7 @@ def _answers(verb: str, options: dict[str, Any]) -> list[dict[str, Any]]:
         return [_rerun(job_id, reason) for job_id in dict.fromkeys(ids)]
     calls: dict[str, Callable[[], list[Moved]]] = {
         "cancel": lambda: actions.cancel(who, ids, reason),
-        "force-cancel": lambda: actions.force_cancel(who, ids, reason),
+        "force-cancel": lambda: actions.force_cancel(who, ids, reason, options["sure"]),
         "retry": lambda: actions.retry(who, ids, reason, keep_checkpoint=options["checkpoint"] == "keep"),
         "run-now": lambda: actions.run_now(who, ids, reason),
         "priority": lambda: actions.set_priority(who, ids, reason, options["to"]),
