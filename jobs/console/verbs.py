@@ -28,8 +28,8 @@ type Act = Callable[[Person, Row, str, Mapping[str, str]], Done]
 
 @dataclass(frozen=True)
 class Verb:
-    """One action. `fields` are the options of its command that a form's fields answer, `also` fields without one; `once`: it makes something new, so
-    that one form does it once."""
+    """One action. `fields` are the options of its command that a form's fields answer, `also` fields without one; `once`:
+    it makes something new, so that one form does it once."""
 
     button: str
     title: str

@@ -46,10 +46,7 @@
 
   // the command in a dialog says what its fields say; quoted as a shell wants it
   const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
-  const follow = ({ target }) => {
-    for (const word of target.form?.querySelectorAll("[data-says]") ?? []) if (word.dataset.says === target.name) word.textContent = quoted(target.value.trim() || "…");
-  };
-  for (const name of ["input", "change"]) document.addEventListener(name, follow);
+  document.addEventListener("input", ({ target }) => target.form?.querySelectorAll(`[data-says="${target.name}"]`).forEach((word) => { word.textContent = quoted(target.value.trim() || "…"); }));
 
   // a form is sent once: while it is under way its buttons are off, and a second submit is dropped
   const busy = (form, on) => {
