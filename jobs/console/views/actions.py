@@ -38,19 +38,20 @@ def dialog(request: HttpRequest, verb: str) -> HttpResponse:
     name = verb.replace("-", "_")
     if name == "reveal":
         return _reveal_form(
-            request, _find(request.GET.get("id", ""), name), RevealForm(initial=request.GET.dict()), 200
+            request, _find(request, request.GET.get("id", ""), name), RevealForm(initial=request.GET.dict()), 200
         )
     if name not in VERBS:
         raise Http404
-    return _form(request, name, _find(request.GET.get("id", ""), name), ReasonForm(), 200)
+    return _form(request, name, _find(request, request.GET.get("id", ""), name), ReasonForm(), 200)
 
 
-def _find(job_id: str, verb: str) -> Row:
+def _find(request: HttpRequest, job_id: str, verb: str) -> Row:
+    """The job, or for a restore what the trash keeps of it. One of a tenant that the user may not see is not there."""
     if not storable(job_id):
         raise Http404
     with limited():
         row = read.trashed(job_id) if verb == "restore" else read.find(job_id)
-    if row is None:
+    if row is None or not can(request.user, "read", row["tenant_id"]):
         raise JobNotFound(job_id[:200])
     return row
 
@@ -94,7 +95,7 @@ def _heard(row: Row) -> float | None:
 
 
 def _act(name: str, request: HttpRequest) -> HttpResponse:
-    verb, row = VERBS[name], _find(request.POST.get("id", ""), name)
+    verb, row = VERBS[name], _find(request, request.POST.get("id", ""), name)
     if not can(request.user, name, row["tenant_id"]):
         raise PermissionDenied(f"Your role may not do this; {who_may(name)} may. Nothing was changed.")
     form = ReasonForm(request.POST)
@@ -138,7 +139,7 @@ ACTS: dict[str, Any] = {name: action(name)(partial(_act, name)) for name in VERB
 @action("restore")
 def undo_purge(request: HttpRequest, job_id: str) -> HttpResponse:
     """The toast's Undo: at once, without a dialog."""
-    row = _find(job_id, "restore")
+    row = _find(request, job_id, "restore")
     if not can(request.user, "restore", row["tenant_id"]):
         raise PermissionDenied(f"Your role may not do this; {who_may('restore')} may. Nothing was changed.")
     said = VERBS["restore"].act(person(request), row, "purge undone", {})
@@ -168,7 +169,7 @@ def _reveal_form(request: HttpRequest, row: Row, form: RevealForm, status: int) 
 @action("reveal")
 def reveal(request: HttpRequest) -> HttpResponse:
     """A value with its secrets, once, for a reason; the page goes on masking them."""
-    row = _find(request.POST.get("id", ""), "reveal")
+    row = _find(request, request.POST.get("id", ""), "reveal")
     if not can(request.user, "reveal", row["tenant_id"]):
         raise PermissionDenied(f"Your role may not do this; {who_may('reveal')} may. Nothing was shown.")
     form = RevealForm(request.POST)

@@ -52,6 +52,8 @@ def type_(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, kind: str, name: str) -> HttpResponse:
+    if kind == "tenant" and not can(request.user, "read", name):
+        raise Http404
     with limited():
         setting = caps.of(kind, name)
         changes = read.changes(kind, name)
