@@ -45,8 +45,7 @@
   });
 
   // the command in a dialog says what its fields say; quoted as a shell wants it
-  const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`;
-  document.addEventListener("input", ({ target }) => target.form?.querySelectorAll(`[data-says="${target.name}"]`).forEach((word) => { word.textContent = quoted(target.value.trim() || "…"); }));
+  document.addEventListener("input", ({ target: { form, name, value } }) => form?.querySelectorAll(`[data-says="${name}"]`).forEach((word) => { word.textContent = /^[\w@%+=:,./-]+$/.test(value.trim()) ? value.trim() : `'${(value.trim() || "…").replaceAll("'", "'\"'\"'")}'`; }));
 
   // a form is sent once: while it is under way its buttons are off, and a second submit is dropped
   const busy = (form, on) => {
