@@ -118,6 +118,8 @@ SETTINGS: tuple[Setting, ...] = (
        "A ledger event running for longer is taken back."),
     _S("LEDGER_BATCH", "ledger_batch", "50", _whole(1, 5000), "a whole number from 1 to 5000",
        "How many ledger events one pass claims."),
+    _S("LEDGER_HANDLER_MODULES", "ledger_handler_modules", "", _names, "importable Python modules, separated by commas",
+       "Modules that register hooks of your own."),
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
@@ -147,6 +149,7 @@ class Conf:
     ledger_max_attempts: int
     ledger_stale: timedelta
     ledger_batch: int
+    ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
     masked_keys: list[str]
     environment: str

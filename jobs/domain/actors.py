@@ -16,3 +16,8 @@ def command(os_user: str) -> str:
 def worker(worker_id: str) -> str:
     """A worker process."""
     return worker_id
+
+
+def ledger(event_id: str) -> str:
+    """A hook of the document ledger."""
+    return f"ledger:{event_id}"

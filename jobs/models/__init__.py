@@ -8,7 +8,7 @@ from jobs.models.failure import (
     FailureTenant,
 )
 from jobs.models.job import Job, JobHistory, JobLog, JobTrash
-from jobs.models.ledger import LifecycleEvent, Membership, Notification, ProjectArtifact
+from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notification, ProjectArtifact
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
 from jobs.models.rule import FailureRule
@@ -31,6 +31,7 @@ __all__ = [
     "JobHistory",
     "JobLog",
     "JobTrash",
+    "LedgerJob",
     "LifecycleEvent",
     "Membership",
     "Notification",

@@ -18,12 +18,32 @@ class LifecycleEvent(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
     completed_at = models.DateTimeField(null=True)
+    # Ours: not before; whose claim; whose run covered it.
+    next_attempt_at = models.DateTimeField(null=True)
+    claim_token = models.TextField(null=True)
+    ran_with = models.TextField(null=True)
 
     class Meta:
         db_table = "document_lifecycle_events"
 
     def __str__(self) -> str:
         return f"{self.hook_type} of {self.document_id}"
+
+
+class LedgerJob(models.Model):
+    """A job that an event made."""
+
+    pk = models.CompositePrimaryKey("event_id", "job_id")
+    event_id = models.TextField()
+    job_id = models.TextField()
+    document_id = models.TextField()
+    made_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "ledger_job"
+
+    def __str__(self) -> str:
+        return f"{self.job_id} of {self.event_id}"
 
 
 class ProjectArtifact(models.Model):

@@ -62,6 +62,7 @@ def targets(retention: timedelta) -> list[Target]:
         Target("tallies", retention, _by("prune_tallies")),
         Target("flow", min(FLOW_KEPT, retention), _by("prune_flow")),
         Target("failures", retention, _by("prune_failures")),
+        Target("ledger", retention, _by("prune_ledger")),
         Target("gate", retention, _by("prune_gate_history")),
     ]
 

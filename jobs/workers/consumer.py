@@ -13,7 +13,8 @@ from typing import Any
 from huey import PostgresHuey
 from huey.consumer import Consumer, Scheduler, Worker, WorkerRecycle
 
-from jobs.workers.engine import Engine
+from jobs.workers.engine import STOP_SECONDS, Engine
+from jobs.workers.ledger import drainer
 from jobs.workers.link import Backoff, is_outage
 
 PLAIN_WORKERS = 1
@@ -39,6 +40,16 @@ class JobWorker(Worker):
     def shutdown(self) -> None:
         self.engine.thread_ended()
         super().shutdown()
+
+
+class PlainWorker(Worker):
+    """A thread for Huey's own tasks, which between them also looks at the ledger."""
+
+    engine: Engine
+
+    def loop(self, now: Any = None) -> None:
+        super().loop(now)
+        drainer.look(lambda: bool(self.huey.pending_count()))
 
 
 class SweepScheduler(Scheduler):
@@ -83,7 +94,7 @@ class JobsConsumer(Consumer):
 
     def _create_worker(self) -> Worker:
         self._created += 1
-        return self._new_worker(JobWorker if self._created > PLAIN_WORKERS else Worker)
+        return self._new_worker(JobWorker if self._created > PLAIN_WORKERS else PlainWorker)
 
     def _new_worker(self, kind: type[Worker]) -> Worker:
         worker = kind(
@@ -111,7 +122,7 @@ class JobsConsumer(Consumer):
         self.engine.ensure_threads()
         alive = [(worker, thread) for worker, thread in self.worker_threads if self.environment.is_alive(thread)]
         job_threads = sum(isinstance(worker, JobWorker) for worker, _ in alive)
-        wanted = [Worker] * (PLAIN_WORKERS - len(alive) + job_threads)
+        wanted: list[type[Worker]] = [PlainWorker] * (PLAIN_WORKERS - len(alive) + job_threads)
         wanted += [JobWorker] * (self.engine.identity.slots + self.engine.stuck_threads() - job_threads)
         self.worker_threads = alive + [self._started(kind) for kind in wanted]
         healthy = not wanted
@@ -135,6 +146,7 @@ class JobsConsumer(Consumer):
     def stop(self, graceful: bool = False) -> None:
         """Stop claiming; let jobs finish; put back the rest. A second signal does the last step at once."""
         self.engine.stop_claiming()
+        drainer.stop()
         self.stop_flag.set()
         try:
             if graceful:
@@ -145,6 +157,7 @@ class JobsConsumer(Consumer):
         for number in self._signal_actions:
             signal.signal(number, signal.SIG_IGN)
         self.engine.put_back()
+        drainer.wait_until_idle(STOP_SECONDS)
         self.engine.stop()
 
 

@@ -130,6 +130,10 @@ LEDGER = Table(
         _filled("created_at", Kind.TIME, NOW),
         _filled("updated_at", Kind.TIME, NOW),
         _open("completed_at", Kind.TIME),
+        # Ours.
+        Column("next_attempt_at", Kind.TIME),
+        Column("claim_token", Kind.TEXT),
+        Column("ran_with", Kind.TEXT),
     ),
 )
 

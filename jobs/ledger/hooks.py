@@ -1,0 +1,110 @@
+"""What each hook type does. Filled at import time by `@hook`, read by the processor.
+
+A hook is called with the event and may run twice: its process may be killed before its outcome is recorded. One that
+writes to this database alone (the default) runs in the transaction that records its success, so that what it wrote is
+there exactly once. One that talks to others says `atomic=False` and must bear being repeated.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from jobs.domain.errors import InvalidInput, JobsError, SettingError
+from jobs.domain.json_input import parse_json
+
+_hooks: dict[str, "Hook"] = {}
+
+
+class HookRefused(JobsError):
+    """The event can never succeed, whatever is tried: its document is gone, its payload makes no sense."""
+
+
+class UnknownHook(JobsError):
+    """No hook is registered for this hook type."""
+
+    def __init__(self, hook_type: str) -> None:
+        names = ", ".join(sorted(_hooks)) or "none"
+        super().__init__(f"no handler for hook type {hook_type[:200]}; this worker has: {names}")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One claimed event, as its hook sees it. `attempts` includes this one."""
+
+    id: str
+    company_id: str
+    document_id: str
+    hook_type: str
+    attempts: int
+    payload_json: str | None = field(repr=False)
+    claim_token: str
+    twins: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def payload(self) -> Any:
+        """The payload, parsed; `{}` for none. Raises `HookRefused` that says what is wrong with it."""
+        try:
+            return parse_json(self.payload_json or "{}", "payload_json")
+        except InvalidInput as error:
+            raise HookRefused(str(error)) from error
+
+
+type HookFunction = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A function and how it is run."""
+
+    function: HookFunction
+    atomic: bool = True
+
+    @property
+    def name(self) -> str:
+        """Where the function is."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
+
+
+def hook(hook_type: str, *, atomic: bool = True) -> Callable[[HookFunction], HookFunction]:
+    """Registers the decorated function for `hook_type`. The same function may be registered again (a reload).
+
+    Raises ValueError when another function already does that type.
+    """
+
+    def register(function: HookFunction) -> HookFunction:
+        new, known = Hook(function, atomic), _hooks.get(hook_type)
+        if known is not None and known.name != new.name:
+            raise ValueError(f"hook type {hook_type} already has the handler {known.name}; {new.name} is refused")
+        _hooks[hook_type] = new
+        return function
+
+    return register
+
+
+def find(hook_type: str) -> Hook:
+    """The hook of a type. Raises `UnknownHook`."""
+    try:
+        return _hooks[hook_type]
+    except KeyError:
+        raise UnknownHook(hook_type) from None
+
+
+def types() -> list[str]:
+    """All hook types that this process knows, sorted."""
+    return sorted(_hooks)
+
+
+def load(modules: list[str]) -> None:
+    """Imports the modules named by `LEDGER_HANDLER_MODULES`. Raises `SettingError`."""
+    for name in modules:
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            # A module that is there but lacks a dependency of its own must not read as a misspelt setting.
+            if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
+                raise
+            raise SettingError(
+                f"LEDGER_HANDLER_MODULES names {name}, which cannot be imported: {error}. "
+                "It takes importable Python modules, separated by commas."
+            ) from error

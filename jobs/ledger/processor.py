@@ -1,0 +1,195 @@
+"""The one processor of the ledger: claims, runs hooks, records what became of them.
+
+May run in many threads and processes at once. The truth is in the database: what a drainer does not finish, because it
+was stopped, is put back; what it cannot finish, because it was killed, is taken back once it has been silent for long.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+
+from jobs.ledger import hooks, outbox
+from jobs.ledger.hooks import Event, Hook, HookRefused
+
+log = structlog.get_logger("jobs.ledger")
+
+FIRST_DELAY_SECONDS = 10.0
+LONGEST_DELAY_SECONDS = 600.0
+JITTER = 0.1
+RECLAIMED = 500
+# How long a drainer that is told to stop goes on trying to record an outcome while the database is away.
+LAST_TRIES_SECONDS = 3.0
+
+
+def delay_seconds(attempts: int, rng: random.Random) -> float:
+    """The wait after the failure of so many attempts: 10 s, doubled each time, at most 10 min, and up to 10 % on top."""
+    delay = min(FIRST_DELAY_SECONDS * 2.0 ** min(attempts - 1, 30), LONGEST_DELAY_SECONDS)
+    return delay * (1 + rng.uniform(0, JITTER))
+
+
+class ClaimLost(Exception):
+    """The event was taken from this drainer while it ran: whatever the hook wrote is undone."""
+
+
+@dataclass
+class Drained:
+    """What one drain did. `more`: there may be more that can run now."""
+
+    succeeded: int = 0
+    failed: int = 0
+    retried: int = 0
+    lost: int = 0
+    released: int = 0
+    more: bool = False
+
+    @property
+    def ran(self) -> int:
+        """How many hooks were run."""
+        return self.succeeded + self.failed + self.retried + self.lost
+
+
+@dataclass
+class Processor:
+    """`find`: what does a hook type. `stopping`: asked between events; true ends the drain."""
+
+    max_attempts: int
+    stale: timedelta
+    batch: int
+    find: Callable[[str], Hook] = hooks.find
+    stopping: Callable[[], bool] = lambda: False
+    rng: random.Random = field(default_factory=random.Random)
+
+    def reclaim(self) -> int:
+        """Takes back what lost its process. Returns how many."""
+        total = 0
+        while True:
+            taken = outbox.reclaim_stale_running(self.stale, RECLAIMED)
+            total += taken
+            if taken < RECLAIMED:
+                return total
+
+    def drain(self, seconds: float, document_id: str | None = None) -> Drained:
+        """Runs what may run, of one document if it is named, for about so many seconds; the event under way is finished.
+
+        Raises `OperationalError` when the database is away before anything was claimed.
+        """
+        done, deadline = Drained(), time.monotonic() + seconds
+        while not self.stopping():
+            events = outbox.claim_pending_batch(self.batch, self.max_attempts, document_id)
+            if not events:
+                return done
+            with _beating(events[0].claim_token, self.stale):
+                left = self._run_some(events, done, deadline)
+                if left:
+                    done.released += self._record(lambda left=left: outbox.release(left))  # type: ignore[misc]
+            if left or time.monotonic() >= deadline:
+                break
+        done.more = True
+        return done
+
+    def _run_some(self, events: Sequence[Event], done: Drained, deadline: float) -> Sequence[Event]:
+        """Runs them in order; returns those that were not begun, because the time is over."""
+        for position, event in enumerate(events):
+            if position and (self.stopping() or time.monotonic() >= deadline):
+                return events[position:]
+            self._run(event, done)
+        return []
+
+    def _run(self, event: Event, done: Drained) -> None:
+        try:
+            succeeded = self._perform(event)
+        except ClaimLost:
+            succeeded = False
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook may raise anything; it is recorded
+            self._failed(event, error, done)
+            return
+        if succeeded:
+            done.succeeded += 1
+        else:
+            _say_lost(event, done)
+
+    def _perform(self, event: Event) -> bool:
+        """The hook, and that it went well: in one transaction, or one after the other."""
+        hook = self.find(event.hook_type)
+        _ = event.payload  # what is no JSON is refused before the hook begins
+        if not hook.atomic:
+            hook.function(event)
+            return bool(self._record(lambda: outbox.mark_succeeded(event)))
+        with transaction.atomic():
+            hook.function(event)
+            if not outbox.mark_succeeded(event):
+                raise ClaimLost
+        return True
+
+    def _failed(self, event: Event, error: BaseException, done: Drained) -> None:
+        final = isinstance(error, HookRefused) or event.attempts >= self.max_attempts
+        text = str(error) if isinstance(error, (HookRefused, hooks.UnknownHook)) else f"{type(error).__name__}: {error}"
+        log.warning(
+            "ledger.failed" if final else "ledger.retried",
+            event_id=event.id, hook_type=event.hook_type, attempts=event.attempts, error=text[:300],
+        )  # fmt: skip
+        if final:
+            recorded = self._record(lambda: outbox.mark_failed(event, text))
+        else:
+            delay = delay_seconds(event.attempts, self.rng)
+            recorded = self._record(lambda: outbox.mark_retryable(event, text, delay))
+        if not recorded:
+            _say_lost(event, done)
+        elif final:
+            done.failed += 1
+        else:
+            done.retried += 1
+
+    def _record[T](self, write: Callable[[], T]) -> T:
+        """Writes an outcome, again and again while the database is away; a drainer that has to stop gives up soon."""
+        wait, last_try = 0.2, None
+        while True:
+            try:
+                return write()
+            except (OperationalError, InterfaceError) as error:
+                connection.close()
+                if self.stopping():
+                    last_try = last_try or time.monotonic() + LAST_TRIES_SECONDS
+                    if time.monotonic() > last_try:
+                        raise
+                log.warning("ledger.not_recorded", error=str(error).strip()[:300], next_try_seconds=wait)
+                time.sleep(wait)
+                wait = min(wait * 2, 5.0)
+
+
+def _say_lost(event: Event, done: Drained) -> None:
+    done.lost += 1
+    log.warning("ledger.claim_lost", event_id=event.id, hook_type=event.hook_type, attempts=event.attempts)
+
+
+@contextmanager
+def _beating(token: str, stale: timedelta) -> Iterator[None]:
+    """Says now and then that the claim's process lives, on a connection of its own, so that a hook may take long."""
+    over = threading.Event()
+    every = min(15.0, stale.total_seconds() / 4)
+
+    def beat() -> None:
+        try:
+            while not over.wait(every):
+                try:
+                    outbox.beat(token)
+                except DatabaseError as error:
+                    log.warning("ledger.beat_failed", error=str(error).strip()[:300])
+                    connection.close()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=beat, name="detiq-ledger-beat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(5)

@@ -1,0 +1,7 @@
+-- Since when the oldest event that may run now has waited, in seconds.
+SELECT extract(epoch FROM clock_timestamp() - created_at)::float AS seconds
+  FROM document_lifecycle_events
+ WHERE status = 'pending' AND attempts < %(max_attempts)s
+   AND (next_attempt_at IS NULL OR next_attempt_at <= clock_timestamp())
+ ORDER BY created_at, id
+ LIMIT 1
