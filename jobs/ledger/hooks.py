@@ -5,13 +5,17 @@ writes to this database alone (the default) runs in the transaction that records
 there exactly once. One that talks to others says `atomic=False` and must bear being repeated.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from jobs.domain.errors import InvalidInput, JobsError, SettingError
-from jobs.domain.json_input import parse_json
+from jobs.domain.errors import JobsError, SettingError
+from jobs.domain.json_input import depth_of
+
+# Deeper JSON than this was not meant for anybody.
+DEEPEST = 500
 
 _hooks: dict[str, "Hook"] = {}
 
@@ -44,10 +48,17 @@ class Event:
     @property
     def payload(self) -> Any:
         """The payload, parsed; `{}` for none. Raises `HookRefused` that says what is wrong with it."""
+        text = self.payload_json or "{}"
+        if depth_of(text) > DEEPEST:
+            raise HookRefused(f"payload_json: nested deeper than {DEEPEST} levels")
         try:
-            return parse_json(self.payload_json or "{}", "payload_json")
-        except InvalidInput as error:
-            raise HookRefused(str(error)) from error
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise HookRefused(
+                f"payload_json: is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+            ) from error
+        except ValueError as error:
+            raise HookRefused(f"payload_json: holds a number that cannot be read: {error}") from error
 
 
 type HookFunction = Callable[[Event], None]

@@ -135,7 +135,19 @@ def release(events: Sequence[Event]) -> int:
 
 def mark_succeeded(event: Event) -> bool:
     """The run went well. False when the claim is no longer ours: nothing was changed."""
-    return bool(run("mark_succeeded", _fence(event) | {"twins": event.twins})[0]["changed"])
+    return mark_all_succeeded([event]) == 1
+
+
+def mark_all_succeeded(events: Sequence[Event]) -> int:
+    """The runs of events of one claim went well. Returns how many of them were still ours, and are changed."""
+    params = {
+        "ids": [event.id for event in events],
+        "attempts": events[0].attempts,  # of one claim: all were new, or it is one alone
+        "token": events[0].claim_token,
+        "twins": [twin for event in events for twin in event.twins],
+        "twins_of": [event.id for event in events for _ in event.twins],
+    }
+    return int(run("mark_succeeded", params)[0]["changed"])
 
 
 def mark_failed(event: Event, error: object) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import takewhile
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
@@ -23,6 +24,8 @@ log = structlog.get_logger("jobs.ledger")
 FIRST_DELAY_SECONDS = 10.0
 LONGEST_DELAY_SECONDS = 600.0
 JITTER = 0.1
+# How long hooks that run in one transaction may hold what they have locked.
+TOGETHER_SECONDS = 0.25
 RECLAIMED = 500
 # How long a drainer that is told to stop goes on trying to record an outcome while the database is away.
 LAST_TRIES_SECONDS = 3.0
@@ -96,11 +99,48 @@ class Processor:
 
     def _run_some(self, events: Sequence[Event], done: Drained, deadline: float) -> Sequence[Event]:
         """Runs them in order; returns those that were not begun, because the time is over."""
-        for position, event in enumerate(events):
+        position, together = 0, True
+        while position < len(events):
             if position and (self.stopping() or time.monotonic() >= deadline):
-                return events[position:]
-            self._run(event, done)
-        return []
+                break
+            ran = self._run_together(events[position:]) if together else 0
+            # One of them went wrong: the rest of the claim runs one by one.
+            together = together and (ran > 0 or not self._is_atomic(events[position]))
+            done.succeeded += ran
+            if not ran:
+                self._run(events[position], done)
+            position += ran or 1
+        return events[position:]
+
+    def _run_together(self, events: Sequence[Event]) -> int:
+        """Runs events whose hooks write to this database alone in one transaction, which is far cheaper than one each.
+
+        All of them went well, or none has run: 0. One alone is not for here.
+        """
+        if len(events) == 1:
+            return 0
+        ran: list[Event] = []
+        until = time.monotonic() + TOGETHER_SECONDS
+        try:
+            with transaction.atomic():
+                for event in takewhile(self._is_atomic, events):
+                    if ran and (time.monotonic() > until or self.stopping()):
+                        break
+                    _ = event.payload
+                    self.find(event.hook_type).function(event)
+                    ran.append(event)
+                if ran and outbox.mark_all_succeeded(ran) != len(ran):
+                    raise ClaimLost
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whichever it is, it shows when they run one by one
+            log.debug("ledger.one_by_one", events=len(ran) + 1, error=str(error)[:300])
+            return 0
+        return len(ran)
+
+    def _is_atomic(self, event: Event) -> bool:
+        try:
+            return self.find(event.hook_type).atomic
+        except hooks.UnknownHook:
+            return False
 
     def _run(self, event: Event, done: Drained) -> None:
         try:

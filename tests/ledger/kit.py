@@ -26,9 +26,9 @@ def noted(event: Event) -> None:
 
 @hook("NOTE_OUTSIDE", atomic=False)
 def noted_outside(event: Event) -> None:
-    """Says when it began and ended, each at once; stays as long as the payload says."""
+    """Says when it began and ended, each at once; its first run stays as long as the payload says."""
     note(event, "began")
-    time.sleep(event.payload.get("seconds", 0))
+    time.sleep(event.payload.get("seconds", 0) if event.attempts == 1 else 0)
     note(event, "ended")
 
 

@@ -56,7 +56,7 @@ def test_what_can_never_succeed_fails_at_once(conn: Any) -> None:
 
 @pytest.mark.parametrize(
     ("payload", "said_of_it"),
-    [("{", "is not JSON"), ("nonsense", "is not JSON"), ("[" * 20_000, "nested too deeply"), ("9" * 5000, "number")],
+    [("{", "is not JSON"), ("nonsense", "is not JSON"), ("[" * 20_000, "nested deeper"), ("9" * 5000, "number")],
 )
 def test_a_payload_that_is_no_json_fails_with_a_clear_error_and_the_rest_goes_on(
     conn: Any, payload: str, said_of_it: str

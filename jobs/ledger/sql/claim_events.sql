@@ -2,9 +2,14 @@
 --
 -- An event waits while an older one that is the same in everything (document, hook, payload) is open: of two that say the
 -- same, one run is enough. Which later ones a run covers is read in the claim's own snapshot: a document that was saved
--- after it may say something new. The subselect is a scalar one, so that no plan joins it with the whole table.
+-- after it may say something new.
+--
+-- What was tried before is claimed alone: if it is what kills its process, it has no neighbour in the batch whose attempt
+-- is then lost with it, more than once.
+--
+-- The subselect is a scalar one, so that no plan joins it with the whole table.
 WITH due AS MATERIALIZED (
-    SELECT e.id
+    SELECT e.id, e.attempts, e.created_at
       FROM document_lifecycle_events e
      WHERE e.status = 'pending'
        AND e.attempts < %(max_attempts)s
@@ -26,6 +31,12 @@ WITH due AS MATERIALIZED (
      LIMIT %(limit)s
        FOR NO KEY UPDATE SKIP LOCKED
 ),
+first AS (
+    SELECT id, attempts FROM due ORDER BY created_at, id LIMIT 1
+),
+chosen AS (
+    SELECT d.id FROM due d, first f WHERE CASE WHEN f.attempts > 0 THEN d.id = f.id ELSE d.attempts = 0 END
+),
 claimed AS (
     UPDATE document_lifecycle_events e
        SET status = 'running',
@@ -33,8 +44,8 @@ claimed AS (
            updated_at = clock_timestamp(),
            next_attempt_at = NULL,
            claim_token = %(token)s
-      FROM due
-     WHERE e.id = due.id
+      FROM chosen
+     WHERE e.id = chosen.id
     RETURNING e.*
 )
 SELECT c.id, c.company_id, c.document_id, c.hook_type, c.attempts, c.payload_json, c.claim_token,

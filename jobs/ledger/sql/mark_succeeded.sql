@@ -1,4 +1,5 @@
--- The run went well, and it covers the twins that were there when it began. Nothing changes for a claim that is lost.
+-- These runs of one claim went well, and each covers the twins that were there when it was claimed. Nothing changes for
+-- what is no longer this claim's.
 WITH mine AS (
     UPDATE document_lifecycle_events
        SET status = 'succeeded',
@@ -6,7 +7,8 @@ WITH mine AS (
            updated_at = clock_timestamp(),
            completed_at = clock_timestamp(),
            claim_token = NULL
-     WHERE id = %(id)s AND status = 'running' AND attempts = %(attempts)s AND claim_token = %(token)s
+     WHERE id = ANY (%(ids)s::text[])
+       AND status = 'running' AND attempts = %(attempts)s AND claim_token = %(token)s
     RETURNING id
 ),
 covered AS (
@@ -17,8 +19,8 @@ covered AS (
            completed_at = clock_timestamp(),
            next_attempt_at = NULL,
            ran_with = mine.id
-      FROM mine
-     WHERE t.id = ANY (%(twins)s::text[]) AND t.status = 'pending'
+      FROM unnest(%(twins)s::text[], %(twins_of)s::text[]) AS w (twin, of), mine
+     WHERE t.id = w.twin AND mine.id = w.of AND t.status = 'pending'
     RETURNING 1
 )
 SELECT count(*) AS changed FROM mine

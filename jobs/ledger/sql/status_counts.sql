@@ -30,4 +30,4 @@ SELECT left(hook_type, 200) AS hook_type,
        count(*) FILTER (WHERE state = 'succeeded') AS succeeded
   FROM kinds
  GROUP BY 1
- ORDER BY failed + exhausted DESC, pending DESC, 1
+ ORDER BY count(*) FILTER (WHERE state IN ('failed', 'exhausted')) DESC, pending DESC, 1

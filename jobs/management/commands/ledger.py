@@ -1,0 +1,70 @@
+"""`manage.py ledger status|retry|drain`: the document ledger for a shell."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from jobs.conf import conf
+from jobs.ledger import hooks, outbox
+from jobs.management.shell import person, refusals
+from jobs.operations import ledger
+from jobs.workers.ledger import new_processor
+from jobs.workers.start import BUILT_IN_HOOKS
+
+KINDS = ("pending", "running", "failed", "exhausted", "succeeded")
+
+
+class Command(BaseCommand):
+    help = "Shows the document ledger; retries what failed; drains it without a worker."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="status|retry|drain")
+        status = verbs.add_parser("status", help="Counts by hook type, each up to 10,000; done ones of the last hour.")
+        retry = verbs.add_parser("retry", help="Failed and exhausted events wait again.")
+        retry.add_argument("--id", action="append", default=[], help="One event; may be repeated.")
+        retry.add_argument("--state", choices=ledger.STATES, default="stuck", help="stuck (both), failed or exhausted.")
+        for name, what in (("company", "company"), ("document", "document"), ("hook", "hook type")):
+            retry.add_argument(f"--{name}", help=f"Only this {what}.")
+        retry.add_argument("--reason", required=True, help="Why; kept in the audit trail.")
+        drain = verbs.add_parser("drain", help="Runs what may run, until nothing is left or the time is over.")
+        drain.add_argument("--seconds", type=float, default=60.0, help="For about so long (default: 60).")
+        drain.add_argument("--document", help="Only this document.")
+        for verb in (status, retry, drain):
+            verb.add_argument("--json", action="store_true", help="For scripts.")
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        with refusals():
+            run: Callable[[dict[str, Any]], tuple[Any, str]] = getattr(self, f"_{verb}")
+            found, text = run(options)
+        self.stdout.write(json.dumps(found, indent=2, default=str) if options["json"] else text)
+
+    def _status(self, options: dict[str, Any]) -> tuple[Any, str]:
+        most = conf().ledger_max_attempts
+        rows, waited = outbox.status_counts(most), outbox.oldest_due_seconds(most)
+        totals = {kind: sum(row[kind] for row in rows) for kind in KINDS}
+        lines = [", ".join(f"{totals[kind]:,} {kind}" for kind in KINDS)]
+        lines += [f"{row['hook_type']}: " + ", ".join(f"{row[kind]:,} {kind}" for kind in KINDS) for row in rows]
+        if waited is not None:
+            lines.append(f"the oldest that may run has waited {waited:,.0f} s")
+        return {"totals": totals, "hooks": rows, "oldest_due_seconds": waited}, "\n".join(lines)
+
+    def _retry(self, options: dict[str, Any]) -> tuple[Any, str]:
+        who, reason = person(), options["reason"]
+        for event_id in options["id"]:
+            ledger.retry(who, event_id, reason)
+        retried = len(options["id"])
+        if not retried:
+            chosen = ledger.Chosen(options["state"], options["company"], options["document"], options["hook"])
+            while moved := ledger.retry_chosen(who, chosen, reason):
+                retried += moved
+        return {"retried": retried}, f"retried: {retried}"
+
+    def _drain(self, options: dict[str, Any]) -> tuple[Any, str]:
+        hooks.load([*BUILT_IN_HOOKS, *conf().ledger_handler_modules])
+        processor = new_processor(lambda: False)
+        reclaimed = processor.reclaim()
+        done = processor.drain(options["seconds"], options["document"])
+        found = {"reclaimed": reclaimed} | vars(done)
+        return found, ", ".join(f"{name} {value}" for name, value in found.items())
