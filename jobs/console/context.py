@@ -50,6 +50,9 @@ PARENT = {
     "failure_runs": "failures",
     "group": "failures",
     "group_change": "failures",
+    "ledger_document": "ledger",
+    "ledger_contradictions": "ledger",
+    "ledger_dialog": "ledger",
 }
 
 

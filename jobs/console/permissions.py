@@ -31,6 +31,8 @@ TABLE: dict[str, frozenset[Role]] = {
     "run_now": _JOBS,
     "change_group": _JOBS,
     "set_priority": _JOBS,
+    "ledger_retry": _JOBS,
+    "ledger_purge": _ADMIN,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
-    "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/failures/runs/", "/ledger/contradictions/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
@@ -25,6 +25,8 @@ ACTIONS = {
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
     "change_group": "/actions/group/",
+    "ledger_retry": "/actions/ledger-retry/",
+    "ledger_purge": "/actions/ledger-purge/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
@@ -33,6 +35,8 @@ CAP_PAGES = [
 ]  # fmt: skip
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
+# Pages about one event of the ledger: put its id in.
+LEDGER_PAGES = ["/ledger/document/?company=acme&document={}", "/ledger/act/?verb=retry&id={}"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

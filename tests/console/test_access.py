@@ -11,9 +11,9 @@ from django.urls import get_resolver
 from jobs.console.permissions import TABLE, Role, can, role, who_may
 from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
-from tests.console.addresses import ACTIONS, CAP_PAGES, GROUP_PAGES, HTMX, JOB_PAGES, OPEN, PAGES, job_pages
+from tests.console.addresses import ACTIONS, CAP_PAGES, GROUP_PAGES, HTMX, JOB_PAGES, LEDGER_PAGES, OPEN, PAGES, job_pages
 from tests.console.conftest import ROLES
-from tests.factories import AuditFactory, GroupFactory, JobFactory, PauseFactory, user
+from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, PauseFactory, user
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,8 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
-              "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/"}  # fmt: skip
+              "actions/restore/<path:job_id>/", "ledger/document/", "ledger/act/",
+              "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -34,6 +35,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
         *JOB_PAGES,
         *GROUP_PAGES,
         *CAP_PAGES,
+        *LEDGER_PAGES,
         "/dialogs/cancel/?id={}",
         "/dialogs/reveal/?id={}&value=config",
         "/audit/entry/?id=1",
@@ -115,6 +117,8 @@ FORMS = {
     "reveal": {"value": "config"},
     "cap": {"id": "acme", "cap": "5", "ends": "3600"},
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
+    "ledger_retry": {"id": "event"},
+    "ledger_purge": {"id": "event"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}}  # fmt: skip
@@ -131,6 +135,7 @@ def test_every_action_as_every_role(
     if action == "restore":
         transitions.purge([JobFactory(done=True, id=job.id + "-purged").id], actor="kim", reason="test")
         job.id += "-purged"
+    EventFactory(id="event")
     form = {"id": pause.pk if action == "resume" else job.id, "reason": "a test"} | FORMS.get(action, {})
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
     done = AuditEntry.objects.exists()

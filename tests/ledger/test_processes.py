@@ -119,7 +119,8 @@ def test_ten_thousand_events_are_drained_in_seconds(conn: Any, worker_process: A
     began = time.monotonic()
     worker_process(**KIT)
     wait_for(lambda: statuses(conn) == {"succeeded": 10_000}, 60)
-    took = time.monotonic() - began
-    print(f"10,000 events in {took:.1f} s, the worker's start included")
-    assert took < 30
+    print(f"10,000 events in {time.monotonic() - began:.1f} s, the worker's start included")
+    (took,) = conn.execute("SELECT extract(epoch FROM max(at) - min(at))::float FROM ledger_test").fetchone()
+    print(f"first to last: {took:.1f} s")
+    assert took < 20
     assert conn.execute("SELECT count(*), count(DISTINCT event_id) FROM ledger_test").fetchone() == (10_000, 10_000)

@@ -1,4 +1,4 @@
-"""The rows of the simple pages: DLQ groups, audit, operations, ledger. Every read is bounded."""
+"""The rows of the simple pages: DLQ groups, audit, operations. Every read is bounded."""
 
 from jobs.console.queries.db import Row, fetch
 
@@ -26,27 +26,3 @@ def operations() -> list[Row]:
                   left(reason, 1000) AS reason, total, done, skipped, failed, created_at, finished_at
              FROM operation ORDER BY id DESC LIMIT 100"""
     )
-
-
-def ledger() -> tuple[list[Row], dict[str, int]]:
-    """The newest failed and waiting events, and how many of each, counted up to 10,000."""
-    rows = fetch(
-        """SELECT left(id, 200) AS id, left(company_id, 300) AS company_id, left(document_id, 300) AS document_id,
-                  left(hook_type, 200) AS hook_type, left(status, 40) AS status, attempts,
-                  left(last_error, 300) AS last_error, updated_at
-             FROM (SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'failed' LIMIT 1000) f
-                   UNION ALL
-                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'pending'
-                                   ORDER BY created_at, id LIMIT 1000) p
-                   UNION ALL
-                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'running' LIMIT 1000) r) e
-            ORDER BY updated_at DESC LIMIT 100"""
-    )
-    found = fetch(
-        " UNION ALL ".join(
-            f"""SELECT '{status}' AS status, count(*) AS n FROM (
-                    SELECT 1 FROM document_lifecycle_events WHERE status = '{status}' LIMIT 10000) x"""  # noqa: S608
-            for status in ("pending", "running", "failed")
-        )
-    )
-    return rows, {row["status"]: row["n"] for row in found}

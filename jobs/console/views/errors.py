@@ -21,6 +21,7 @@ from jobs.domain.errors import (
     StillAlive,
     TransitionRefused,
 )
+from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -34,6 +35,8 @@ STATUS: dict[type[Exception], int] = {
     PauseNotFound: 409,
     CapChanged: 409,
     StillAlive: 409,
+    EventNotFound: 404,
+    EventRefused: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}

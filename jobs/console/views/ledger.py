@@ -1,17 +1,219 @@
-"""The document ledger: what waits, what failed."""
+"""The document ledger: what waits and what is stuck, a document's own story, retry and purge."""
 
-from django.http import HttpRequest, HttpResponse
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.console.queries import lists
-from jobs.console.queries.db import database_now, limited
-from jobs.console.views.render import show
+from jobs.conf import conf
+from jobs.console.forms import ReasonForm, problem
+from jobs.console.paging import Page, decode, storable
+from jobs.console.permissions import can, who_may
+from jobs.console.queries import ledger as read
+from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.ledger import STATES, STUCK, LedgerFilter
+from jobs.console.views.render import action, done, person, show
+from jobs.console.words import plural
+from jobs.operations import ledger as operations
+from jobs.operations.ledger import MOST_AT_ONCE, Chosen, EventNotFound
+
+VERBS = {
+    "retry": ("Retry", "They wait again, with all their attempts.", "back in line"),
+    "purge": ("Purge", "They are deleted, and their hooks never run. The audit trail keeps what they were.", "purged"),
+}
 
 
 @require_safe
 def ledger(request: HttpRequest) -> HttpResponse:
-    """The events that are not done."""
+    """Counts by hook, and the events in one state under the address's filter."""
+    filter_ = LedgerFilter.parse(request.GET)
+    most = conf().ledger_max_attempts
     with limited():
-        rows, numbers = lists.ledger()
+        counts = read.counts(most)
+        page = read.events(filter_, most, *_cursors(request))
         now = database_now()
-    return show(request, "console/ledger.html", {"rows": rows, "numbers": numbers, "server_now": now})
+    totals = {state: sum(row[state] for row in counts) for state in STATES}
+    context = {
+        "filter": filter_,
+        "tabs": [
+            (label, totals[state], filter_.but(state=state).url(), state == filter_.state)
+            for state, label in STATES.items()
+        ],
+        "hooks": [_hook(row) for row in counts],
+        "totals": totals,
+        "chips": [
+            {"label": name, "value": value, "url": filter_.but(**{name: ""}).url()}
+            for name, value in filter_.texts.items()
+        ],
+        "rows": [_with_words(row) for row in page.rows],
+        "stuck": filter_.state in STUCK,
+        "acts": [(verb, words[0], _dialog_url(verb, filter_)) for verb, words in VERBS.items()],
+        "pager": _pager(page, filter_.url, "events"),
+        "most": read.MOST,
+        "server_now": now,
+        "region_url": request.get_full_path(),
+    }
+    return show(request, "console/ledger.html", context | _rights(request))
+
+
+def _cursors(request: HttpRequest) -> tuple[Any, Any]:
+    return decode(request.GET.get("after", "")), decode(request.GET.get("before", ""))
+
+
+def _hook(row: Row) -> dict[str, Any]:
+    hook = row["hook_type"]
+    return {
+        "name": hook,
+        "cells": [(row[state], LedgerFilter(state=state, hook=hook).url()) for state in STATES],
+    }
+
+
+def _with_words(row: Row) -> Row:
+    exhausted = row["status"] == "pending" and row["attempts"] >= conf().ledger_max_attempts
+    state = "exhausted" if exhausted else row["status"]
+    query = {"company": row["company_id"], "document": row["document_id"]}
+    return row | {
+        "state": state,
+        "word": STATES.get(state, row["status"]),
+        "stuck": state in STUCK,
+        "document_url": "/ledger/document/?" + urlencode(query),
+        "acts": [(verb, words[0], f"/ledger/act/?{urlencode({'verb': verb, 'id': row['id']})}")
+                 for verb, words in VERBS.items()],
+    }  # fmt: skip
+
+
+def _dialog_url(verb: str, filter_: LedgerFilter) -> str:
+    return filter_.url("/ledger/act/", verb=verb)
+
+
+def _pager(page: Page, url: Any, noun: str) -> dict[str, Any]:
+    return {
+        "text": f"{len(page.rows):,} {noun}" if page.rows else f"No {noun}",
+        "first_url": None if page.first else url(),
+        "newer_url": url(before=page.newer.encode()) if page.newer else None,
+        "older_url": url(after=page.older.encode()) if page.older else None,
+    }
+
+
+def _rights(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "may": {verb: can(request.user, f"ledger_{verb}") for verb in VERBS},
+        "who": {verb: who_may(f"ledger_{verb}") for verb in VERBS},
+    }
+
+
+@require_safe
+def document(request: HttpRequest) -> HttpResponse:
+    """One document's story: all its events, and the jobs they made."""
+    names = {name: request.GET.get(name, "") for name in ("company", "document")}
+    if not all(text and len(text) <= 2_000 and storable(text) for text in names.values()):
+        raise Http404
+    with limited():
+        page = read.story(names["company"], names["document"], *_cursors(request))
+        now = database_now()
+
+    def url(**more: str) -> str:
+        return "/ledger/document/?" + urlencode(names | more)
+
+    context = names | {
+        "rows": [_with_words(row) for row in page.rows],
+        "pager": _pager(page, url, "events"),
+        "company_url": LedgerFilter(company=names["company"][:300]).url(),
+        "server_now": now,
+        "region_url": request.get_full_path(),
+    }
+    return show(request, "console/ledger_document.html", context | _rights(request))
+
+
+@require_safe
+def contradictions(request: HttpRequest) -> HttpResponse:
+    """Events and jobs that contradict each other, explained."""
+    with limited(10):
+        kinds = read.contradictions(conf().ledger_max_attempts, conf().ledger_stale.total_seconds())
+        now = database_now()
+    for kind in kinds:
+        kind["rows"] = [_with_words(row | {"status": ""}) for row in kind["rows"]]
+    context = {"kinds": [kind for kind in kinds if kind["n"]], "server_now": now}
+    return show(request, "console/ledger_contradictions.html", context)
+
+
+# --- Acting -----------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+def dialog(request: HttpRequest) -> HttpResponse:
+    """What will happen to how many events, and the field for the reason."""
+    verb = request.GET.get("verb", "")
+    if verb not in VERBS:
+        raise Http404
+    return _form(request, verb, request.GET, ReasonForm(), 200)
+
+
+def _form(request: HttpRequest, verb: str, query: Any, form: ReasonForm, status: int) -> HttpResponse:
+    filter_, event_id = LedgerFilter.parse(query), query.get("id", "")
+    with limited():
+        event = _find(event_id) if event_id else None
+        n = 1 if event else read.count(filter_, conf().ledger_max_attempts, MOST_AT_ONCE + 1)
+        now = database_now()
+    context = {
+        "verb": verb,
+        "words": VERBS[verb],
+        "event": event,
+        "filter": filter_,
+        "n": min(n, MOST_AT_ONCE),
+        "more": n > MOST_AT_ONCE,
+        "seen": query.get("seen") or now.isoformat(),
+        "back_url": filter_.url(),
+        "problem": problem(form, "reason"),
+        "reason": form.data.get("reason", ""),
+        "allowed": can(request.user, f"ledger_{verb}"),
+        "who_may": who_may(f"ledger_{verb}"),
+        "server_now": now,
+    }
+    return show(request, "console/ledger_act.html", context, part="dialog", status=status)
+
+
+def _find(event_id: str) -> Row:
+    row = read.find(event_id) if storable(event_id) else None
+    if row is None:
+        raise EventNotFound(event_id)
+    return _with_words(row)
+
+
+@action("ledger_retry")
+def retry(request: HttpRequest) -> HttpResponse:
+    """Failed and exhausted events wait again."""
+    return _act(request, "retry")
+
+
+@action("ledger_purge")
+def purge(request: HttpRequest) -> HttpResponse:
+    """Failed and exhausted events go for good."""
+    return _act(request, "purge")
+
+
+def _act(request: HttpRequest, verb: str) -> HttpResponse:
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        return _form(request, verb, request.POST, form, 422)
+    reason, event_id = form.cleaned_data["reason"], request.POST.get("id", "")
+    filter_ = LedgerFilter.parse(request.POST)
+    if event_id:
+        one = operations.retry if verb == "retry" else operations.purge
+        one(person(request), event_id, reason)
+        return done(request, f"Event {event_id[:80]}: {VERBS[verb][2]}.", filter_.url())
+    if request.POST.get("state") not in STUCK:
+        raise Http404
+    texts = {name: filter_.texts.get(short) for short, name in read.FIELDS.items()}
+    many = operations.retry_chosen if verb == "retry" else operations.purge_chosen
+    n = many(person(request), Chosen(filter_.state, **texts), reason, seen=_moment(request.POST.get("seen", "")))
+    return done(request, f"{plural(n, 'event')} {VERBS[verb][2]}.", filter_.url())
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

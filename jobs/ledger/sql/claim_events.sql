@@ -20,9 +20,9 @@ WITH due AS MATERIALIZED (
        AND (SELECT o.id
               FROM document_lifecycle_events o
              WHERE o.status IN ('pending', 'running')
+               AND md5(o.document_id || '/' || o.hook_type || '/' || o.payload_json)
+                   = md5(e.document_id || '/' || e.hook_type || '/' || e.payload_json)
                AND o.document_id = e.document_id
-               AND o.hook_type = e.hook_type
-               AND md5(o.payload_json) = md5(e.payload_json)
                AND o.company_id = e.company_id
                AND (o.created_at, o.id) < (e.created_at, e.id)
                AND (o.status = 'running' OR o.attempts < %(max_attempts)s)
@@ -52,9 +52,9 @@ SELECT c.id, c.company_id, c.document_id, c.hook_type, c.attempts, c.payload_jso
        ARRAY(SELECT t.id
                FROM document_lifecycle_events t
               WHERE t.status = 'pending'
+                AND md5(t.document_id || '/' || t.hook_type || '/' || t.payload_json)
+                    = md5(c.document_id || '/' || c.hook_type || '/' || c.payload_json)
                 AND t.document_id = c.document_id
-                AND t.hook_type = c.hook_type
-                AND md5(t.payload_json) = md5(c.payload_json)
                 AND t.company_id = c.company_id
                 AND (t.created_at, t.id) > (c.created_at, c.id)
               LIMIT 1000)::text[] AS twins

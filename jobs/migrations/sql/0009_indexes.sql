@@ -1,5 +1,5 @@
--- The open events that say the same: of them one runs. By a digest, because a payload may be long.
-CREATE INDEX ledger_open ON document_lifecycle_events (document_id, hook_type, md5(payload_json), created_at)
+-- The open events that say the same: of them one runs. By a digest, because all three may be long.
+CREATE INDEX ledger_open ON document_lifecycle_events (md5(document_id || '/' || hook_type || '/' || payload_json), created_at)
     WHERE status IN ('pending', 'running');
 -- The failed, the tried and the done, newest change first.
 CREATE INDEX ledger_failed_at ON document_lifecycle_events (updated_at DESC, id DESC) WHERE status = 'failed';

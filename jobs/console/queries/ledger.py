@@ -1,0 +1,201 @@
+"""The ledger's rows, counts and contradictions. Every read is bounded."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from jobs.console.paging import Cursor, Page, cut, storable
+from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.ledger import outbox
+
+PAGE = 50
+MOST = 10_000
+STATES = {"failed": "Failed", "exhausted": "Exhausted", "pending": "Waiting", "running": "Running",
+          "succeeded": "Succeeded"}  # fmt: skip
+STUCK = ("failed", "exhausted")
+FIELDS = {"company": "company_id", "document": "document_id", "hook": "hook_type"}
+_WHERE = {
+    "failed": "status = 'failed'",
+    "exhausted": "status = 'pending' AND attempts > 0 AND attempts >= %(max_attempts)s",
+    "pending": "status = 'pending' AND attempts < %(max_attempts)s",
+    "running": "status = 'running'",
+    "succeeded": "status = 'succeeded'",
+}
+_COLUMNS = """id, company_id, document_id, left(hook_type, 200) AS hook_type, left(status, 40) AS status, attempts,
+    left(last_error, 2000) AS last_error, left(payload_json, 2000) AS payload, created_at, updated_at, completed_at,
+    next_attempt_at, ran_with"""
+
+
+@dataclass(frozen=True)
+class LedgerFilter:
+    """Which events: a state, and what they are of."""
+
+    state: str = "failed"
+    company: str = ""
+    document: str = ""
+    hook: str = ""
+
+    @classmethod
+    def parse(cls, query: Any) -> Self:
+        """From an address; what cannot be used is left out."""
+        texts = {name: query.get(name, "").strip()[:300] for name in FIELDS}
+        state = query.get("state", "failed")
+        kept = {name: text for name, text in texts.items() if storable(text)}
+        return cls(state=state if state in STATES else "failed", **kept)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What it is narrowed to."""
+        return {name: value for name in FIELDS if (value := getattr(self, name))}
+
+    def url(self, path: str = "/ledger/", **more: str) -> str:
+        """Its address."""
+        return path + "?" + urlencode({"state": self.state} | self.texts | more)
+
+    def but(self, **changes: str) -> "LedgerFilter":
+        """The same with something else."""
+        return replace(self, **changes)
+
+    def where(self, max_attempts: int) -> tuple[str, Row]:
+        """Its condition and parameters."""
+        clause, params = _WHERE[self.state], {"max_attempts": max_attempts} | self.texts
+        return clause + "".join(f" AND {FIELDS[name]} = %({name})s" for name in self.texts), params
+
+
+def counts(max_attempts: int) -> list[Row]:
+    """By hook type, each kind counted up to 10,000; the succeeded are those of the last hour."""
+    return outbox.status_counts(max_attempts, MOST)
+
+
+def events(filter_: LedgerFilter, max_attempts: int, after: Cursor | None, before: Cursor | None) -> Page:
+    """Events under a filter, newest first: by their last change, the waiting by when they were written."""
+    clause, params = filter_.where(max_attempts)
+    return _page(clause, params, "created_at" if filter_.state == "pending" else "updated_at", after, before)
+
+
+def story(company: str, document: str, after: Cursor | None, before: Cursor | None) -> Page:
+    """All events of a document, newest first, each with the jobs that it made."""
+    clause = "document_id = %(document)s AND company_id = %(company)s"
+    page = _page(clause, {"document": document, "company": company}, "created_at", after, before)
+    made = _jobs([row["ran_with"] or row["id"] for row in page.rows])
+    for row in page.rows:
+        row["jobs"] = made.get(row["ran_with"] or row["id"], [])
+    return page
+
+
+def _page(clause: str, params: Row, by: str, after: Cursor | None, before: Cursor | None) -> Page:
+    order, cursor = f"{by} DESC, id DESC", before or after
+    if cursor:
+        clause += f" AND ({by}, id) {'>' if before else '<'} (%(at)s::timestamptz, %(id)s)"
+        params = params | {"at": cursor.at, "id": cursor.id}
+        order = f"{by}, id" if before else order
+    rows = fetch(
+        f"""SELECT {_COLUMNS}, {by}::timestamptz::text AS cursor_at
+              FROM document_lifecycle_events WHERE {clause} ORDER BY {order} LIMIT {PAGE + 1}""",  # noqa: S608
+        params,
+    )
+    return cut(rows, PAGE, after=after, before=before)
+
+
+def _jobs(event_ids: list[str]) -> dict[str, list[Row]]:
+    rows = fetch(
+        """SELECT l.event_id, l.job_id, l.made_at, left(j.type, 200) AS type, j.status::text AS status, j.dlq
+             FROM ledger_job l LEFT JOIN "PlatformJob" j ON j.id = l.job_id
+            WHERE l.event_id = ANY (%(ids)s) ORDER BY l.made_at LIMIT 500""",
+        {"ids": event_ids},
+    )
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["event_id"], []).append(row)
+    return found
+
+
+def find(event_id: str) -> Row | None:
+    """One event."""
+    return fetch_one(f"SELECT {_COLUMNS} FROM document_lifecycle_events WHERE id = %(id)s", {"id": event_id})  # noqa: S608
+
+
+def count(filter_: LedgerFilter, max_attempts: int, most: int) -> int:
+    """How many events a filter has, counted no further than `most`."""
+    clause, params = filter_.where(max_attempts)
+    row = fetch_one(
+        f"SELECT count(*) AS n FROM (SELECT 1 FROM document_lifecycle_events WHERE {clause} LIMIT %(most)s) x",  # noqa: S608
+        params | {"most": most},
+    )
+    return int(row["n"]) if row else 0
+
+
+# What contradicts what, of the newest events and jobs: (key, what it is, what explains it, the job, the rows).
+_E = "e.id, e.company_id, e.document_id, left(e.hook_type, 200) AS hook_type, e.attempts"
+_A_JOB = "l.job_id, j.status::text AS job_status"
+_LOST_JOB = "l.job_id, NULL AS job_status"
+_NO_JOB = "NULL AS job_id, NULL AS job_status"
+CONTRADICTIONS = [
+    (
+        "lost_job",
+        "The event succeeded, and the job it made is gone",
+        "Somebody purged the job, or its table was restored to an older state.",
+        _LOST_JOB,
+        """FROM (SELECT * FROM ledger_job ORDER BY made_at DESC LIMIT %(rows)s) l
+              JOIN document_lifecycle_events e ON e.id = l.event_id AND e.status = 'succeeded'
+              LEFT JOIN "PlatformJob" j ON j.id = l.job_id
+             WHERE j.id IS NULL AND e.updated_at > now() - interval '30 days'""",
+    ),
+    (
+        "dead_job",
+        "The event succeeded, and the job it made is dead-lettered",
+        "The hook did its part: it made the job. The work for the document was not done; the job can be retried.",
+        _A_JOB,
+        """FROM (SELECT id, status FROM "PlatformJob" WHERE dlq
+                                                         ORDER BY "dlqAt" DESC, id DESC LIMIT %(rows)s) j
+              JOIN ledger_job l ON l.job_id = j.id
+              JOIN document_lifecycle_events e ON e.id = l.event_id AND e.status = 'succeeded'""",
+    ),
+    (
+        "stuck_with_job",
+        "The event failed or is exhausted, and it has made a job",
+        "An earlier run made the job and a later one failed: the work may be done, although the event says that it is not.",
+        _A_JOB,
+        """FROM ((SELECT * FROM document_lifecycle_events WHERE status = 'failed'
+                      ORDER BY updated_at DESC, id DESC LIMIT %(rows)s)
+                    UNION ALL
+                    (SELECT * FROM document_lifecycle_events WHERE status = 'pending' AND attempts > 0
+                        AND attempts >= %(max_attempts)s ORDER BY updated_at DESC, id DESC LIMIT %(rows)s)) e
+              JOIN ledger_job l ON l.event_id = e.id
+              LEFT JOIN "PlatformJob" j ON j.id = l.job_id""",
+    ),
+    (
+        "silent",
+        "The event runs, and its process has been silent for too long",
+        "Its process is gone. The next sweep of a worker takes it back; if it stays here, no worker lives.",
+        _NO_JOB,
+        """FROM document_lifecycle_events e
+             WHERE e.status = 'running' AND (e.updated_at IS NULL
+                   OR e.updated_at NOT BETWEEN now() - 2 * make_interval(secs => %(stale)s)
+                                           AND now() + make_interval(secs => %(stale)s))""",
+    ),
+    (
+        "attempts",
+        "The event runs or waits with more attempts than there can be",
+        "Somebody lowered LEDGER_MAX_ATTEMPTS, or another program counts in its own way.",
+        _NO_JOB,
+        """FROM document_lifecycle_events e
+             WHERE e.status IN ('pending', 'running') AND e.attempts > %(max_attempts)s AND e.attempts > 0""",
+    ),
+]
+
+
+def contradictions(max_attempts: int, stale_seconds: float, most: int = 20, rows: int = 10_000) -> list[dict[str, Any]]:
+    """Events and jobs that contradict each other, by kind, each with a sample of `most`; of the newest `rows`."""
+    params = {"max_attempts": max_attempts, "stale": stale_seconds, "rows": rows, "most": most}
+    return [
+        {"key": key, "what": what, "why": why, "rows": found, "n": found[0]["total"] if found else 0}
+        for key, what, why, job, rest in CONTRADICTIONS
+        for found in [
+            fetch(
+                f"""SELECT x.*, count(*) OVER () AS total
+                      FROM (SELECT {_E}, {job} {rest} LIMIT %(rows)s) x LIMIT %(most)s""",  # noqa: S608
+                params,
+            )
+        ]
+    ]
