@@ -118,7 +118,9 @@ def link_job(event: Event, job_id: str) -> None:
 def claim_pending_batch(limit: int, max_attempts: int, document_id: str | None = None) -> list[Event]:
     """The oldest events that may run, now running and ours; those of one document, if it is named."""
     params = {"limit": limit, "max_attempts": max_attempts, "document_id": document_id, "token": new_id()}
-    return [Event(**row) for row in run("claim_events", params)]
+    with transaction.atomic():
+        run("in_order", {})
+        return [Event(**row) for row in run("claim_events", params)]
 
 
 def beat(token: str) -> None:

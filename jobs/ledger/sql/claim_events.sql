@@ -7,7 +7,8 @@
 -- What was tried before is claimed alone: if it is what kills its process, it has no neighbour in the batch whose attempt
 -- is then lost with it, more than once.
 --
--- The subselect is a scalar one, so that no plan joins it with the whole table.
+-- The subselect is a scalar one, so that no plan joins it with the whole table; and the document is compared as an
+-- expression, so that no plan reads all events of a document that has many instead of those with the same digest.
 WITH due AS MATERIALIZED (
     SELECT e.id, e.attempts, e.created_at
       FROM document_lifecycle_events e
@@ -22,7 +23,7 @@ WITH due AS MATERIALIZED (
              WHERE o.status IN ('pending', 'running')
                AND md5(o.document_id || '/' || o.hook_type || '/' || o.payload_json)
                    = md5(e.document_id || '/' || e.hook_type || '/' || e.payload_json)
-               AND o.document_id = e.document_id
+               AND o.document_id || '' = e.document_id
                AND o.company_id = e.company_id
                AND (o.created_at, o.id) < (e.created_at, e.id)
                AND (o.status = 'running' OR o.attempts < %(max_attempts)s)
@@ -54,7 +55,7 @@ SELECT c.id, c.company_id, c.document_id, c.hook_type, c.attempts, c.payload_jso
               WHERE t.status = 'pending'
                 AND md5(t.document_id || '/' || t.hook_type || '/' || t.payload_json)
                     = md5(c.document_id || '/' || c.hook_type || '/' || c.payload_json)
-                AND t.document_id = c.document_id
+                AND t.document_id || '' = c.document_id
                 AND t.company_id = c.company_id
                 AND (t.created_at, t.id) > (c.created_at, c.id)
               LIMIT 1000)::text[] AS twins
