@@ -11,7 +11,17 @@ from django.urls import get_resolver
 from jobs.console.permissions import TABLE, Role, can, role, who_may
 from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
-from tests.console.addresses import ACTIONS, CAP_PAGES, GROUP_PAGES, HTMX, JOB_PAGES, LEDGER_PAGES, OPEN, PAGES, job_pages
+from tests.console.addresses import (
+    ACTIONS,
+    CAP_PAGES,
+    GROUP_PAGES,
+    HTMX,
+    JOB_PAGES,
+    LEDGER_PAGES,
+    OPEN,
+    PAGES,
+    job_pages,
+)
 from tests.console.conftest import ROLES
 from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, PauseFactory, user
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -110,6 +111,8 @@ def document(request: HttpRequest) -> HttpResponse:
     names = {name: request.GET.get(name, "") for name in ("company", "document")}
     if not all(text and len(text) <= 2_000 and storable(text) for text in names.values()):
         raise Http404
+    if not can(request.user, "read", names["company"]):
+        raise Http404
     with limited():
         page = read.story(names["company"], names["document"], *_cursors(request))
         now = database_now()
@@ -154,7 +157,7 @@ def dialog(request: HttpRequest) -> HttpResponse:
 def _form(request: HttpRequest, verb: str, query: Any, form: ReasonForm, status: int) -> HttpResponse:
     filter_, event_id = LedgerFilter.parse(query), query.get("id", "")
     with limited():
-        event = _find(event_id) if event_id else None
+        event = _find(request, event_id) if event_id else None
         n = 1 if event else read.count(filter_, conf().ledger_max_attempts, MOST_AT_ONCE + 1)
         now = database_now()
     context = {
@@ -175,9 +178,10 @@ def _form(request: HttpRequest, verb: str, query: Any, form: ReasonForm, status:
     return show(request, "console/ledger_act.html", context, part="dialog", status=status)
 
 
-def _find(event_id: str) -> Row:
+def _find(request: HttpRequest, event_id: str) -> Row:
+    """The event. One of a company that the user may not see is not there."""
     row = read.find(event_id) if storable(event_id) else None
-    if row is None:
+    if row is None or not can(request.user, "read", row["company_id"]):
         raise EventNotFound(event_id)
     return _with_words(row)
 
@@ -200,6 +204,13 @@ def _act(request: HttpRequest, verb: str) -> HttpResponse:
         return _form(request, verb, request.POST, form, 422)
     reason, event_id = form.cleaned_data["reason"], request.POST.get("id", "")
     filter_ = LedgerFilter.parse(request.POST)
+    if event_id:
+        with limited():
+            company = _find(request, event_id)["company_id"]
+    else:
+        company = filter_.company or None
+    if not can(request.user, f"ledger_{verb}", company):
+        raise PermissionDenied(f"Your role may not do this; {who_may(f'ledger_{verb}')} may. Nothing was changed.")
     if event_id:
         one = operations.retry if verb == "retry" else operations.purge
         one(person(request), event_id, reason)
