@@ -299,6 +299,13 @@ def run_now(job_ids: Sequence[str], *, actor: str, reason: str, using: Connectio
     return _move("run_now", job_ids, actor, reason, using)
 
 
+def set_priority(
+    job_ids: Sequence[str], *, priority: int, actor: str, reason: str, using: Connection | None = None
+) -> list[Moved]:
+    """Another priority for jobs that wait; higher goes first."""
+    return _move("set_priority", job_ids, actor, reason, using, priority=priority)
+
+
 def purge(
     job_ids: Sequence[str], *, actor: str, reason: str, operation_id: int | None = None, using: Connection | None = None
 ) -> list[Moved]:
