@@ -104,6 +104,7 @@ class Options:
     brake_percent: int | None = None
     brake_of: int = 50
     brake_wait_seconds: int | None = None
+    brake_since: str | None = None
     states: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
