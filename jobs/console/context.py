@@ -45,6 +45,10 @@ PARENT = {
     "failure_runs": "failures",
     "group": "failures",
     "group_change": "failures",
+    "operation": "operations",
+    "operation_dialog": "operations",
+    "trash": "dlq",
+    "bulk": "operations",
 }
 
 

@@ -43,15 +43,6 @@ def audit(after: Cursor | None, before: Cursor | None, actor: str = "", action: 
     return cut(rows, PAGE, after=after, before=before)
 
 
-def operations() -> list[Row]:
-    """The newest bulk operations."""
-    return fetch(
-        """SELECT id, left(kind, 100) AS kind, left(state, 40) AS state, left(actor, 300) AS actor,
-                  left(reason, 1000) AS reason, total, done, skipped, failed, created_at, finished_at
-             FROM operation ORDER BY id DESC LIMIT 100"""
-    )
-
-
 def ledger() -> tuple[list[Row], dict[str, int]]:
     """The newest failed and waiting events, and how many of each, counted up to 10,000."""
     rows = fetch(

@@ -17,6 +17,10 @@ from jobs.domain.errors import (
     InvalidInput,
     JobNotFound,
     JobsError,
+    NothingToDo,
+    OperationNotFound,
+    OperationRefused,
+    SetGrew,
     TransitionRefused,
 )
 from jobs.queue.pauses import PauseNotFound
@@ -28,6 +32,10 @@ STATUS: dict[type[Exception], int] = {
     GroupNotFound: 404,
     GroupChanged: 409,
     TransitionRefused: 409,
+    OperationNotFound: 404,
+    OperationRefused: 409,
+    NothingToDo: 409,
+    SetGrew: 409,
     DuplicateJob: 409,
     PauseNotFound: 409,
     InvalidInput: 422,
