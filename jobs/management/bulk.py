@@ -20,6 +20,7 @@ from jobs.operations import bulk
 from jobs.queue.statements import Row
 
 SLICE_SECONDS = 1.0
+_NAMES = ("id", "kind", "state", "actor", "reason", "note", "total", "done", "skipped", "failed")
 
 
 def add_options(parser: CommandParser, kinds: tuple[Kind, ...]) -> None:
@@ -131,7 +132,7 @@ def as_json(row: Row) -> Row:
     """An operation for scripts."""
     times = ("created_at", "started_at", "finished_at")
     return (
-        {name: row[name] for name in ("id", "kind", "state", "actor", "reason", "note", "total", "done", "skipped", "failed")}
+        {name: row[name] for name in _NAMES}
         | {"filter": _plain(row["filter"]), "options": _plain(row["options"])}
         | {name: row[name].isoformat() if row[name] else None for name in times}
     )  # fmt: skip
@@ -143,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 def sentence(row: Row) -> str:
     """An operation in a line."""
-    word = STATE_WORDS.get(row["state"], row["state"]).lower()
+    word = STATE_WORDS.get(row["state"], str(row["state"])).lower()
     note = f" ({row['note']})" if row["note"] else ""
     return (
         f"operation {row['id']}: {word}{note}; {row['done']:,} done, {row['skipped']:,} skipped, "

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
+    "/dlq/trash/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
@@ -18,7 +19,22 @@ ACTIONS = {
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
     "change_group": "/actions/group/",
+    "bulk_cancel": "/actions/bulk/cancel/",
+    "bulk_retry": "/actions/bulk/retry/",
+    "bulk_rerun": "/actions/bulk/rerun/",
+    "bulk_run_now": "/actions/bulk/run-now/",
+    "bulk_priority": "/actions/bulk/priority/",
+    "bulk_purge": "/actions/bulk/purge/",
+    "bulk_restore": "/actions/bulk/restore/",
+    "pause_operation": "/actions/operation/pause/",
+    "resume_operation": "/actions/operation/resume/",
+    "stop_operation": "/actions/operation/stop/",
 }
+# Previews of work on many jobs: a filter may follow.
+BULK_PAGES = ["/bulk/cancel/", "/bulk/retry/", "/bulk/rerun/", "/bulk/run-now/", "/bulk/priority/", "/bulk/purge/",
+              "/bulk/restore/"]  # fmt: skip
+# Pages about one operation: put its number in.
+OPERATION_PAGES = ["/operations/{}/", "/operations/{}/stop/"]
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
