@@ -144,6 +144,7 @@ class Ask:
             words = ["manage.py", "dlq", self.kind.value]
             words += [part for name in texts for part in (_DLQ_FLAGS[name], texts[name])]
             words += [part for one in self.filter.ids for part in ("--id", one)]
+            words += [] if texts or self.filter.ids else ["--all"]
             words += ["--boomerangs"] if self.boomerangs else []
         else:
             words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]
