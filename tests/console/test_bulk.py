@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
@@ -36,6 +37,10 @@ def form(page: str, **more: str) -> dict[str, str]:
 
 def text(response: Any) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+async def whole(response: Any) -> bytes:
+    return b"".join([part async for part in response])
 
 
 # --- The preview ------------------------------------------------------------------------------------------------------
@@ -210,7 +215,7 @@ def test_the_outcomes_are_a_file_without_formulas(operator: Client) -> None:
     operation = finished()
     assert operator.get(f"/operations/{operation.pk}/export/").status_code == 405
     answer = operator.post(f"/operations/{operation.pk}/export/")
-    rows = list(csv.DictReader(io.StringIO(b"".join(answer).decode())))
+    rows = list(csv.DictReader(io.StringIO(async_to_sync(whole)(answer).decode())))
     assert [(row["job_id"], row["outcome"]) for row in rows] == [("'=1+1", "done")]
     assert AuditEntry.objects.get(action="export").filter == {"operation": operation.pk}
 

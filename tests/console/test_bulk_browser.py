@@ -35,9 +35,8 @@ def test_a_purge_from_the_filter_to_its_undo(
     assert Operation.objects.count() == 1 and AuditEntry.objects.filter(action="bulk_purge").count() == 1
     assert Job.objects.count() == 81
     page.go_back()
-    page.get_by_role("button", name="Purge 40 jobs").click()
-    expect(page.get_by_text("All 40 decided.")).to_be_visible()
-    assert Operation.objects.count() == 1
+    expect(page.get_by_role("button", name=re.compile("^Purge"))).to_be_disabled()  # none is left, the page says so
+    page.go_forward()
     page.get_by_role("link", name="Undo the purge…").click()
     expect(page.get_by_role("heading", name="Restore 40 jobs")).to_be_visible()
     page.get_by_label("Reason").fill("it was this week's")
@@ -51,7 +50,9 @@ def test_a_redrive_of_a_group_is_watched_paused_and_stopped(
 ) -> None:
     sign_in("operator")
     worker_process()
-    dead(make_conn(), 200, tenants=5, fingerprint="v1:boom")
+    conn = make_conn()
+    dead(conn, 200, tenants=5, fingerprint="v1:boom")
+    conn.execute("""UPDATE "PlatformJob" SET type = 'NOBODY_DOES_IT'""")  # or they would fail again and brake it
     page.goto(f"{live_site}/dlq/")
     page.get_by_role("link", name="Redrive…").first.click()
     expect(page.get_by_role("heading", name="Redrive 200 jobs")).to_be_visible()
