@@ -136,6 +136,11 @@ class Drain:
     then: Forecast
     per_minute: float
 
+    @property
+    def same(self) -> bool:
+        """Is nothing foretold, so that one word says both?"""
+        return self.now.earliest is None and self.then.earliest is None and self.now.outlook == self.then.outlook
+
 
 def drain_with(added: int, now: datetime) -> Drain | None:
     """At the pace of the last minutes; None when that cannot be read in time."""

@@ -19,8 +19,10 @@ from jobs.console.permissions import can, who_may
 from jobs.console.queries import operations as read
 from jobs.console.queries.db import Row, TooSlow, database_now, limited
 from jobs.console.views.render import action, done, person, show
+from jobs.console.words import first_line
 from jobs.domain.bulk import HELD, MOVING, OPEN, SPECS, STATE_WORDS, Kind, Options
 from jobs.domain.errors import InvalidInput, JobsError, OperationNotFound, OperationRefused
+from jobs.domain.states import DEAD_LETTERED
 from jobs.operations import bulk, exports
 from jobs.queue.operations import LEASE_SECONDS
 
@@ -210,7 +212,7 @@ def _again(found: dict[str, Any]) -> str:
 def _rows(found: dict[str, Any], rows: list[Row], outcome: str, after: int) -> dict[str, Any]:
     numbers = {"": found["total"], "done": found["done"], "skipped": found["skipped"], "failed": found["failed"],
                "open": found["left"]}  # fmt: skip
-    shown, more = rows[: read.PAGE], len(rows) > read.PAGE
+    shown, more = [row | {"since": _since(row)} for row in rows[: read.PAGE]], len(rows) > read.PAGE
 
     def url(name: str, place: int = 0) -> str:
         parts = [f"outcome={name}"] * bool(name) + [f"after={place}"] * bool(place)
@@ -227,6 +229,12 @@ def _rows(found: dict[str, Any], rows: list[Row], outcome: str, after: int) -> d
             "older_url": url(outcome, shown[-1]["position"]) if more else None,
         },
     }  # fmt: skip
+
+
+def _since(row: Row) -> str:
+    """What came of a job that was put back in the queue, when it failed again."""
+    failed = row["outcome"] == "done" and row["state"] == DEAD_LETTERED and row["status"] in {"FAILED", "RETRY_WAIT"}
+    return f"failed again: {first_line(row['error']) or 'no error was kept'}" if failed else ""
 
 
 # --- Steering ---------------------------------------------------------------------------------------------------------
