@@ -116,10 +116,10 @@ def _read(selection: Selection, most: int) -> Preview:
         {line["id"]: line for line in fetch(_TRASH_LINES if selection.trash else _LINES, {"ids": ids})} if ids else {}
     )
     shown = [lines.get(one) for one in ids]
-    number = min(found.pop("n"), most)
+    number = found.pop("n")
     return Preview(
-        n=number,
-        whole=number < most,
+        n=min(number, most),
+        whole=number <= most,
         oldest=shown[0] if shown else None,
         newest=shown[1] if shown else None,
         sample=[one for one in shown[2:] if one],

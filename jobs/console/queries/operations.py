@@ -26,6 +26,15 @@ def newest(before_id: int | None = None, open_only: bool = False) -> list[Row]:
     )
 
 
+def open_by_state() -> dict[str, int]:
+    """How many operations are under way or held."""
+    rows = fetch(
+        """SELECT state, count(*) AS n FROM operation
+            WHERE state IN ('PENDING', 'RUNNING', 'PAUSED', 'BRAKED') GROUP BY 1"""
+    )
+    return {row["state"]: row["n"] for row in rows}
+
+
 def find(operation_id: int) -> Row | None:
     """One operation; `lately`: rows decided in the last minute, counted up to 5,000; `in_trash`: what it purged."""
     return fetch_one(

@@ -27,6 +27,8 @@ log = structlog.get_logger("jobs.operations")
 SMALLEST, FIRST, LARGEST = 10, 50, 500
 # A batch should be over before anybody notices that its rows are locked.
 BATCH_SECONDS = 0.1
+# Between two batches the database belongs to the claims.
+REST, LONGEST_REST_SECONDS = 0.3, 0.05
 # How much of a rate's allowance may be used at once.
 BURST_SECONDS = 2.0
 # Soon enough that nobody takes over meanwhile.
@@ -112,6 +114,8 @@ class _Slice:
             return self._one_by_one()
         took = max(time.monotonic() - began, 0.001)
         self._size = int(min(max(self._size * BATCH_SECONDS / took, SMALLEST), self._size * 2, LARGEST))
+        if delay == 0.0:
+            time.sleep(min(took * REST, LONGEST_REST_SECONDS))
         return delay
 
     def _batch(self) -> float | None:
