@@ -168,6 +168,36 @@ def test_a_row_that_cannot_be_changed_fails_alone_and_says_why(conn: Any) -> Non
     assert outcomes(operation)["d7"] == ("failed", "not this one")
 
 
+def test_a_broken_row_behind_locked_ones_holds_up_nobody(conn: Any, make_conn: Connect) -> None:
+    dead(conn, 60)
+    conn.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$")
+    conn.execute("""CREATE TRIGGER refuse BEFORE UPDATE ON "PlatformJob" FOR EACH ROW WHEN (OLD.id = 'd40')
+                    EXECUTE FUNCTION refuse()""")
+    other = make_conn()
+    try:
+        operation = begin()
+        first = list(OperationItem.objects.filter(operation_id=operation).order_by("position")[:20])
+        with other.transaction():
+            other.execute(
+                """SELECT 1 FROM "PlatformJob" WHERE id = ANY (%s) FOR UPDATE""", [[one.job_id for one in first]]
+            )
+            work(operation, 1, "r")
+            assert Operation.objects.get(pk=operation).done >= 38
+        done = work(operation, runner="r")
+    finally:
+        conn.execute('DROP TRIGGER refuse ON "PlatformJob"')
+        conn.execute("DROP FUNCTION refuse()")
+    assert (done.state, done.done, done.failed) == ("DONE", 59, 1)
+
+
+def test_what_takes_too_long_to_collect_is_refused(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead(conn, 2)
+    monkeypatch.setattr("jobs.queue.operations.FREEZE_SECONDS", 1)
+    with pytest.raises(InvalidInput, match="narrow it"):
+        begin(selection=where("pg_sleep(0.8) IS NOT NULL"))
+    assert not Operation.objects.exists()
+
+
 def test_history_and_audit_name_who_why_and_which_operation(conn: Any) -> None:
     dead(conn, 2)
     operation = begin(keep_checkpoint=False)

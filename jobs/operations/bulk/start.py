@@ -3,14 +3,15 @@
 from typing import NamedTuple
 
 import structlog
-from django.db import transaction
+from django.db import OperationalError, transaction
+from psycopg.errors import QueryCanceled
 
 from jobs.domain.bulk import Kind, Options
-from jobs.domain.errors import NothingToDo, SetGrew
+from jobs.domain.errors import InvalidInput, NothingToDo, SetGrew
 from jobs.operations.actions import Person, audited, required
 from jobs.operations.bulk.wake import wake
 from jobs.queue import operations
-from jobs.queue.operations import Selection
+from jobs.queue.operations import FREEZE_SECONDS, Selection
 
 log = structlog.get_logger("jobs.operations")
 
@@ -44,6 +45,26 @@ def start(
     required(reason)
     options = options or Options()
     options.check(kind)
+    try:
+        return _start(person, kind, selection, reason, options, key, expected, wakes)
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise InvalidInput(
+                "filter", f"what matches is not collected within {FREEZE_SECONDS} s; narrow it"
+            ) from error
+        raise
+
+
+def _start(
+    person: Person,
+    kind: Kind,
+    selection: Selection,
+    reason: str,
+    options: Options,
+    key: str | None,
+    expected: int | None,
+    wakes: bool,
+) -> Started:
     with transaction.atomic():
         operation_id, total, fresh = operations.begin(
             kind, selection, actor=person.actor, reason=reason.strip(), options=options,

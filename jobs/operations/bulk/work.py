@@ -87,7 +87,7 @@ class _Slice:
 
     def __init__(self, operation: Taken, runner: str, deadline: float) -> None:
         self._operation, self._runner, self._deadline = operation, runner, deadline
-        self._size, self._after = FIRST, 0
+        self._size, self._before, self._after = FIRST, 0, 0
         self._counted: Counted | None = None
 
     def run(self) -> Progress:
@@ -126,6 +126,7 @@ class _Slice:
             if not allowed:
                 operations.beat(self._operation.id, self._runner)
                 return self._until_allowed()
+            self._before = self._after
             items = operations.items(self._operation.id, self._after, min(self._size, allowed))
             if items:
                 self._after = items[-1].position
@@ -164,8 +165,10 @@ class _Slice:
         )
 
     def _one_by_one(self) -> float | None:
-        """The batch broke: each of its rows alone, so that the broken ones are named and the others done."""
-        for item in operations.items(self._operation.id, 0, SMALLEST):
+        """The batch broke: its first rows each alone, so that the broken ones are named and the others done."""
+        self._size, self._after = SMALLEST, self._before
+        for item in operations.items(self._operation.id, self._before, SMALLEST):
+            self._after = item.position
             try:
                 with transaction.atomic():
                     if self._allowed() is None:
@@ -179,7 +182,6 @@ class _Slice:
                     raise
                 if not self._failed(item, error):
                     return None
-        self._size, self._after = SMALLEST, 0
         return 0.0
 
     def _failed(self, item: Item, error: Exception) -> bool:
