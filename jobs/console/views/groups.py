@@ -80,6 +80,7 @@ def _context(row: Row, now: Any) -> dict[str, Any]:
         "runs_url": runs_url(span="30d", group=fingerprint),
         "dead_url": jobs_url(group=fingerprint, state=DEAD_LETTERED),
         "redrive_url": Ask(Kind.RETRY, JobFilter(texts={"group": fingerprint})).url(),
+        "cancel_url": Ask(Kind.CANCEL, JobFilter(states=("RETRY_WAIT",), texts={"group": fingerprint})).url(),
         "waiting_url": jobs_url(group=fingerprint, state="RETRY_WAIT"),
         "of_jobs": not fingerprint.startswith("sql:"),
     }
