@@ -73,13 +73,13 @@ def test_the_preview_and_the_outcomes_are_the_same_numbers(operator: Client) -> 
     assert (done.done, done.skipped, done.total) == (acts, skips, acts + skips) == (4, 4, 8)
 
 
-@pytest.mark.parametrize("page", BULK_PAGES)
-def test_previews_of_hostile_rows_and_of_none(admin: Client, page: str) -> None:
-    assert admin.get(page).status_code == 200
+@pytest.mark.parametrize("address", BULK_PAGES)
+def test_previews_of_hostile_rows_and_of_none(admin: Client, address: str) -> None:
+    assert admin.get(address).status_code == 200
     for job in everything(HOSTILE):
         if job.status in ("DONE", "CANCELLED"):
             transitions.purge([job.id], actor=HOSTILE, reason=HOSTILE)
-    answer = admin.get(page, {"tenant": HOSTILE} if page != "/bulk/restore/" else {})
+    answer = admin.get(address, {"tenant": HOSTILE} if address != "/bulk/restore/" else {})
     assert answer.status_code == 200
     assert "<svg/onload" not in answer.content.decode()
 
