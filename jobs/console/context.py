@@ -50,6 +50,10 @@ PARENT = {
     "failure_runs": "failures",
     "group": "failures",
     "group_change": "failures",
+    "operation": "operations",
+    "operation_dialog": "operations",
+    "trash": "dlq",
+    "bulk": "operations",
 }
 
 
@@ -137,9 +141,19 @@ def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
         numbers["workers"] = (alive, "")
     else:
         numbers["workers"] = ("none", "attention")
+    if snapshot.operations:
+        numbers["operations"] = _operation_words(snapshot.operations)
     if snapshot.pauses:
         numbers["pauses"] = (len(snapshot.pauses), "attention hatched")
     return numbers
+
+
+def _operation_words(states: dict[str, int]) -> tuple[str, str]:
+    if braked := states.get("BRAKED"):
+        return f"{braked:,} braked", "attention"
+    if paused := states.get("PAUSED"):
+        return f"{paused:,} paused", "attention"
+    return f"{sum(states.values()):,}", ""
 
 
 def _open_words(groups: dict[str, int]) -> str:

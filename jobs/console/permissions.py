@@ -42,6 +42,17 @@ TABLE: dict[str, frozenset[Role]] = {
     "restore": _ADMIN,
     "reveal": _ADMIN,
     "export_audit": _ADMIN,
+    "bulk_cancel": _QUEUE,
+    "bulk_retry": _JOBS,
+    "bulk_rerun": _QUEUE,
+    "bulk_run_now": _QUEUE,
+    "bulk_priority": _QUEUE,
+    "bulk_purge": _ADMIN,
+    "bulk_restore": _ADMIN,
+    # Of an operation whose kind one may begin.
+    "pause_operation": _JOBS,
+    "resume_operation": _JOBS,
+    "stop_operation": _JOBS,
 }
 
 # A pause by anyone but an admin ends within a day.

@@ -5,6 +5,7 @@ from django.urls import path
 from jobs.console.views import (
     actions,
     audit,
+    bulk,
     caps,
     dlq,
     enqueue,
@@ -26,6 +27,7 @@ from jobs.console.views import (
     why,
     workers,
 )
+from jobs.domain.bulk import Kind
 
 app_name = "console"
 urlpatterns = [
@@ -59,7 +61,19 @@ urlpatterns = [
     path("actions/type-cap/", caps.change_type, name="type_cap"),
     path("workers/", workers.workers, name="workers"),
     path("ledger/", ledger.ledger, name="ledger"),
+    path("dlq/trash/", dlq.trash, name="trash"),
+    path("bulk/<slug:verb>/", bulk.preview, name="bulk"),
+    *[
+        path(f"actions/bulk/{kind.value.replace('_', '-')}/", bulk.STARTS[kind], name=f"bulk_{kind.value}")
+        for kind in Kind
+    ],
     path("operations/", operations.operations, name="operations"),
+    path("operations/<int:operation_id>/", operations.operation, name="operation"),
+    path("operations/<int:operation_id>/export/", operations.export, name="export_operation"),
+    path("operations/<int:operation_id>/<slug:step>/", operations.dialog, name="operation_dialog"),
+    path("actions/operation/pause/", operations.pause, name="pause_operation"),
+    path("actions/operation/resume/", operations.resume, name="resume_operation"),
+    path("actions/operation/stop/", operations.stop, name="stop_operation"),
     path("pauses/", pauses.pauses, name="pauses"),
     path("pauses/new/", pauses.new, name="pause_new"),
     path("pauses/effect/", pauses.effect, name="pause_effect"),

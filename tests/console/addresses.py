@@ -5,6 +5,7 @@ from urllib.parse import quote
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/dlq/trash/",
 ]  # fmt: skip
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
@@ -25,12 +26,27 @@ ACTIONS = {
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
     "change_group": "/actions/group/",
+    "bulk_cancel": "/actions/bulk/cancel/",
+    "bulk_retry": "/actions/bulk/retry/",
+    "bulk_rerun": "/actions/bulk/rerun/",
+    "bulk_run_now": "/actions/bulk/run-now/",
+    "bulk_priority": "/actions/bulk/priority/",
+    "bulk_purge": "/actions/bulk/purge/",
+    "bulk_restore": "/actions/bulk/restore/",
+    "pause_operation": "/actions/operation/pause/",
+    "resume_operation": "/actions/operation/resume/",
+    "stop_operation": "/actions/operation/stop/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
     "/tenants/tenant/?id=acme", "/types/type/?id=CRAWL", "/caps/tenant/?id=acme", "/caps/type/?id=CRAWL",
     "/caps/tenant/effect/?id=acme&cap=5", "/caps/type/effect/?id=CRAWL&cap=0",
 ]  # fmt: skip
+# Previews of work on many jobs: a filter may follow.
+BULK_PAGES = ["/bulk/cancel/", "/bulk/retry/", "/bulk/rerun/", "/bulk/run-now/", "/bulk/priority/", "/bulk/purge/",
+              "/bulk/restore/"]  # fmt: skip
+# Pages about one operation: put its number in.
+OPERATION_PAGES = ["/operations/{}/", "/operations/{}/stop/"]
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]

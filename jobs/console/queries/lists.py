@@ -19,15 +19,6 @@ def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:
     return groups, bool(groups) and groups[0]["total"] >= rows
 
 
-def operations() -> list[Row]:
-    """The newest bulk operations."""
-    return fetch(
-        """SELECT id, left(kind, 100) AS kind, left(state, 40) AS state, left(actor, 300) AS actor,
-                  left(reason, 1000) AS reason, total, done, skipped, failed, created_at, finished_at
-             FROM operation ORDER BY id DESC LIMIT 100"""
-    )
-
-
 def ledger() -> tuple[list[Row], dict[str, int]]:
     """The newest failed and waiting events, and how many of each, counted up to 10,000."""
     rows = fetch(

@@ -17,6 +17,7 @@ from jobs.console.queries import jobs as read
 from jobs.console.queries import saved
 from jobs.console.queries.db import TooSlow, database_now, one_snapshot
 from jobs.console.tables import JobsTable
+from jobs.console.views.bulk import menu
 from jobs.console.views.render import show, wants_part
 from jobs.domain.failures import FailureType
 from jobs.domain.states import WORDS
@@ -86,6 +87,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "why_url": filter_.with_states().url("/why/") if waits and _shows_queued(filter_) else "",
         "why_count": _count(waits, counts),
         "pinned_url": pinned(filter_, now, path),
+        "bulk_menu": menu(request, filter_),
     }
 
 
