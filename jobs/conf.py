@@ -123,6 +123,8 @@ SETTINGS: tuple[Setting, ...] = (
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
+    _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", _one_of("off", "admins"), "off or admins",
+       "Whose account needs a second factor before the console opens; off asks admins for one, and lets them go on."),
 )  # fmt: skip
 
 
@@ -147,6 +149,7 @@ class Conf:
     ledger_batch: int
     outbound_allowed_networks: tuple[Network, ...]
     environment: str
+    require_mfa: str
 
     @property
     def heartbeat_interval(self) -> timedelta:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils import timezone
 
+from jobs.console import scope
 from jobs.console.paging import storable
 from jobs.domain.failures import FailureType
 from jobs.domain.states import DEAD_LETTERED, WORDS
@@ -56,13 +57,18 @@ class Chip:
 
 @dataclass(frozen=True)
 class JobFilter:
-    """What the jobs list is narrowed to. Empty means everything."""
+    """What the jobs list is narrowed to. Empty means everything.
+
+    `within` is no part of the address: the tenants that the one who asks may see (None: all). It is taken when the filter
+    is made, so that it goes with the filter wherever its rows are read.
+    """
 
     states: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
     age: str = ""
     ignored: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    within: scope.Scope = field(default_factory=scope.current)
 
     @classmethod
     def parse(cls, query: QueryDict) -> "JobFilter":
@@ -207,6 +213,9 @@ def _where(filter_: JobFilter, states: bool) -> tuple[str, dict[str, Any]]:
     for name, build in _BUILDERS.items():
         if name in filter_.texts:
             parts.append(build(filter_.texts[name], params))
+    if filter_.within is not None:
+        parts.append('j."tenantId" = ANY (%(within)s)')
+        params["within"] = sorted(filter_.within)
     if filter_.ids:
         parts.append("j.id = ANY (%(ids)s)")
         params["ids"] = list(filter_.ids)

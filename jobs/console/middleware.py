@@ -14,10 +14,12 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.csp import build_policy
 
-from jobs.console.permissions import can
+from jobs.console import scope
+from jobs.console.permissions import can, offered
 from jobs.console.views.errors import answer
 
 ZONE_COOKIE = "detiq_zone"
+NOT_OFFERED = "This page is about all tenants, and this account is limited to some."
 
 
 class GuardMiddleware:
@@ -27,7 +29,7 @@ class GuardMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with timezone.override(viewers_zone(request)):
+        with timezone.override(viewers_zone(request)), scope.request():
             response = self.get_response(request)
         return complete(response)
 
@@ -49,6 +51,10 @@ class SignedInMiddleware(LoginRequiredMiddleware):
 
             return page(request, 403, "This account has no role yet. An admin can give it one.")
         structlog.contextvars.bind_contextvars(user_id=request.user.pk)
+        scope.bind(scope.of(request.user))
+        match = request.resolver_match
+        if match.app_name == "console" and not offered(request.user, match.url_name):
+            return page(request, 403, NOT_OFFERED)
         return None
 
     def handle_no_permission(self, request: Any, view_func: Any) -> Any:

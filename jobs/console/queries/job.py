@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from jobs.console import scope
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus, state
@@ -34,8 +35,8 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
 
 
 def find(job_id: str) -> Row | None:
-    """The job without its values; None when there is none."""
-    row = fetch_one(_JOB, {"id": job_id})
+    """The job without its values; None when there is none that may be seen."""
+    row = fetch_one(_JOB + " AND " + scope.only('j."tenantId"'), {"id": job_id} | scope.params())
     if row is not None:
         row["version"] = hashlib.sha256(row["version"].encode()).hexdigest()[:12]
         row["state"] = state(row["status"], row["dlq"])
@@ -44,7 +45,10 @@ def find(job_id: str) -> Row | None:
 
 def in_trash(job_id: str) -> Row | None:
     """When and by whom it was purged."""
-    return fetch_one("SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s", {"id": job_id})
+    return fetch_one(
+        f"SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s AND {scope.only('tenant_id')}",  # noqa: S608
+        {"id": job_id} | scope.params(),
+    )
 
 
 def values(job_id: str) -> dict[str, Shown | None]:
@@ -52,8 +56,8 @@ def values(job_id: str) -> dict[str, Shown | None]:
     row = fetch_one(
         f"""SELECT {", ".join(f"left(v.{one}, {TREE_CHARACTERS}) AS {one}, length(v.{one}) AS {one}_size" for one in VALUES)}
               FROM (SELECT config::text AS config, result::text AS result, checkpoint::text AS checkpoint
-                      FROM "PlatformJob" WHERE id = %(id)s OFFSET 0) v""",  # noqa: S608
-        {"id": job_id},
+                      FROM "PlatformJob" WHERE id = %(id)s AND {scope.only('"tenantId"')} OFFSET 0) v""",  # noqa: S608
+        {"id": job_id} | scope.params(),
     )
     return {one: show(row[one], row[f"{one}_size"] or 0) if row else None for one in VALUES}
 
@@ -62,7 +66,10 @@ def raw(job_id: str, name: str) -> str | None:
     """One value or the error, whole, as stored."""
     if name not in {*VALUES, "error"}:
         return None
-    row = fetch_one(f'SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s', {"id": job_id})  # noqa: S608
+    row = fetch_one(
+        f"""SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s AND {scope.only('"tenantId"')}""",  # noqa: S608
+        {"id": job_id} | scope.params(),
+    )
     return row["value"] if row else None
 
 
@@ -182,6 +189,7 @@ def log_lines(job_id: str) -> list[Row]:
 def copies(job_id: str) -> list[Row]:
     """The latest jobs that are copies of this one."""
     return fetch(
-        """SELECT id, "queuedAt" AS at FROM "PlatformJob" WHERE "originId" = %(id)s ORDER BY "queuedAt" DESC LIMIT 5""",
-        {"id": job_id},
+        f"""SELECT id, "queuedAt" AS at FROM "PlatformJob" WHERE "originId" = %(id)s AND {scope.only('"tenantId"')}
+             ORDER BY "queuedAt" DESC LIMIT 5""",  # noqa: S608
+        {"id": job_id} | scope.params(),
     )
