@@ -49,7 +49,9 @@ PARENT = {
     "group_change": "failures",
     "person_new": "people",
     "person_change": "people",
-    "person_link": "people",
+    "create_person": "people",
+    "change_person": "people",
+    "link_person": "people",
 }
 
 

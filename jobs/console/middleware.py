@@ -8,13 +8,14 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.csp import build_policy
 
 from jobs.console import scope
+from jobs.console.accounts import must_enrol
 from jobs.console.permissions import can, offered
 from jobs.console.views.errors import answer
 
@@ -55,7 +56,17 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         match = request.resolver_match
         if match.app_name == "console" and not offered(request.user, match.url_name):
             return page(request, 403, NOT_OFFERED)
+        if match.app_name == "console" and must_enrol(request.user):
+            return self._to_enrolment(request)
         return None
+
+    def _to_enrolment(self, request: HttpRequest) -> HttpResponse:
+        """The pages of the account itself stay open, so that the second factor can be added."""
+        if request.headers.get("HX-Request") != "true":
+            return HttpResponseRedirect(reverse("mfa_index"))
+        response = HttpResponse("Add a second factor first.", status=403, content_type="text/plain")
+        response["HX-Redirect"] = reverse("mfa_index")
+        return response
 
     def handle_no_permission(self, request: Any, view_func: Any) -> Any:
         """A script gets a plain 401 and where to go; a page gets the redirect."""

@@ -4,20 +4,10 @@ Every role sees every tenant, unless its user is limited to some: then `jobs.con
 do is `LIMITED`, on the pages of `LIMITED_PAGES` alone.
 """
 
-from enum import StrEnum
 from typing import Any
 
 from jobs.console import scope
-
-
-class Role(StrEnum):
-    """The console's roles, least first."""
-
-    VIEWER = "viewer"
-    OPERATOR = "operator"
-    SUPPORT = "support"
-    ADMIN = "admin"
-
+from jobs.domain.roles import Role as Role
 
 _ALL = frozenset(Role)
 _JOBS = frozenset({Role.OPERATOR, Role.SUPPORT, Role.ADMIN})
@@ -38,6 +28,10 @@ TABLE: dict[str, frozenset[Role]] = {
     "pause_long": _ADMIN,
     "force_cancel": _ADMIN,
     "people": _ADMIN,
+    "create_person": _ADMIN,
+    "change_person": _ADMIN,
+    "link_person": _ADMIN,
+    "end_sessions": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.
@@ -46,7 +40,8 @@ LIMITED = frozenset({"read", "export", "enqueue", "cancel", "retry", "rerun", "r
 # offered to them: a new one has to show first that it obeys the scope.
 LIMITED_PAGES = frozenset({
     "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
-    "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav", "pause_line",
+    "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
+    "pause_line",
 })  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.

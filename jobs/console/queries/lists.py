@@ -66,7 +66,8 @@ def ledger() -> tuple[list[Row], dict[str, int]]:
                    SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'pending' AND {seen}
                                    ORDER BY created_at, id LIMIT 1000) p
                    UNION ALL
-                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'running' AND {seen} LIMIT 1000) r) e
+                   SELECT * FROM (SELECT * FROM document_lifecycle_events WHERE status = 'running' AND {seen}
+                                   LIMIT 1000) r) e
             ORDER BY updated_at DESC LIMIT 100""",  # noqa: S608
         scope.params(),
     )

@@ -19,6 +19,7 @@ from jobs.domain.errors import (
     JobsError,
     TransitionRefused,
 )
+from jobs.operations.people import LastAdmin, PersonNotFound
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -30,6 +31,8 @@ STATUS: dict[type[Exception], int] = {
     TransitionRefused: 409,
     DuplicateJob: 409,
     PauseNotFound: 409,
+    PersonNotFound: 404,
+    LastAdmin: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}

@@ -5,9 +5,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.console import scope
+from jobs.console import scope, words
 from jobs.console import why as say
-from jobs.console import words
 from jobs.console.filters import JobFilter
 from jobs.console.queries import jobs as read
 from jobs.console.queries.db import TooSlow, database_now, limited
