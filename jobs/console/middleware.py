@@ -17,7 +17,7 @@ from django.utils.csp import build_policy
 from jobs.console import scope
 from jobs.console.accounts import must_enrol
 from jobs.console.permissions import can, offered
-from jobs.console.views.errors import answer
+from jobs.console.views.errors import answer, page
 
 ZONE_COOKIE = "detiq_zone"
 NOT_OFFERED = "This page is about all tenants, and this account is limited to some."
@@ -48,8 +48,6 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         if refused is not None or not getattr(view_func, "login_required", True):
             return refused
         if not can(request.user, "read"):
-            from jobs.console.views.errors import page
-
             return page(request, 403, "This account has no role yet. An admin can give it one.")
         structlog.contextvars.bind_contextvars(user_id=request.user.pk)
         scope.bind(scope.of(request.user))

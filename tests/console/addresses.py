@@ -6,6 +6,8 @@ PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
 ]  # fmt: skip
+# For those who manage people: put a user's name in.
+PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -18,6 +20,10 @@ ACTIONS = {
     "resume": "/actions/resume/",
     "enqueue": "/enqueue/",
     "change_group": "/actions/group/",
+    "create_person": "/actions/people/create/",
+    "change_person": "/actions/people/change/",
+    "link_person": "/actions/people/link/",
+    "end_sessions": "/actions/people/end-sessions/",
 }
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
