@@ -6,7 +6,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -25,7 +25,7 @@ _STOP_SECONDS = 20
 class Child:
     """A process that says when it works, and that ends with us even when we are killed."""
 
-    def __init__(self, command: list[str], env: dict[str, str], log: Path) -> None:
+    def __init__(self, command: list[str], env: dict[str, str], log: Path, pass_fds: Sequence[int] = ()) -> None:
         parent_read, self._parent_write = os.pipe()
         self._ready_read, ready_write = os.pipe()
         self.log = log
@@ -37,7 +37,7 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                pass_fds=(parent_read, ready_write),
+                pass_fds=(parent_read, ready_write, *pass_fds),
                 start_new_session=True,  # Ctrl-C is ours to handle: databases are dropped once nobody uses them
             )
         os.close(parent_read)

@@ -27,6 +27,7 @@ def held(now: Snapshot) -> Verdict:
         f"{plural(now.leaked, 'job')} started through a pause" if now.leaked else "",
         plural(len(now.overdue), "overdue duty", "overdue duties") if now.overdue else "",
         plural(now.silent, "silent run") if now.silent else "",
+        plural(len(now.unhandled), "type without a worker", "types without a worker") if now.unhandled else "",
     ]
     needs = [need for need in needs if need]
     paused = plural(len(now.pauses), "pause") + " in force" if now.pauses else ""

@@ -14,8 +14,9 @@ from typing import Any
 
 import psycopg
 import structlog
+from django.db import IntegrityError
 
-from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
+from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, JobsError, TransitionRefused
 from jobs.domain.ids import new_id
 from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import (
@@ -281,10 +282,16 @@ def retry(
     actor: str,
     reason: str,
     keep_checkpoint: bool = True,
-    using: Connection | None = None,
+    using: psycopg.Connection[Any] | None = None,
 ) -> list[Moved]:
     """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start."""
-    return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint)
+    for _ in range(_ENQUEUE_TRIES):
+        try:
+            with transaction(using):
+                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint)
+        except (psycopg.errors.UniqueViolation, IntegrityError):
+            continue  # another job took one of the unique keys just now: now it is seen, and named
+    raise JobsError("other jobs keep taking the unique keys of these; nothing changed, try again")
 
 
 def run_now(job_ids: Sequence[str], *, actor: str, reason: str, using: Connection | None = None) -> list[Moved]:

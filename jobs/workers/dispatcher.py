@@ -234,7 +234,11 @@ class Dispatcher:
             strict=terms.strict,
             quiet=quiet,
         )
-        turn = self._link.call(lambda connection: transitions.turn(self._worker_id, ends, request, connection))
+        try:
+            turn = self._link.call(lambda connection: transitions.turn(self._worker_id, ends, request, connection))
+        except psycopg.Error:
+            self._owed = True  # what was committed without our hearing of it, others did not hear of either
+            raise
         if turn.ends or turn.jobs:
             self._owed = quiet
             self._told_at = self._told_at if quiet else now

@@ -40,7 +40,7 @@ def pages(lab: Lab, backlog: Backlog) -> int:
 def explained(connection) -> int:
     params = {
         "worker": "w", "ends": "[]", "slots": 1, "types": TYPES, "tenant_cap": TENANT_CAP,
-        "type_caps": json.dumps({"DISCOVER": DISCOVER_CAP}), "after": "", "relief": None, "strict": False,
+        "type_caps": json.dumps({"DISCOVER": DISCOVER_CAP}), "after": "", "relief": None, "strict": False, "quiet": False,
     }  # fmt: skip
     query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement('turn').text}"
     plan = connection.execute(query, params).fetchone()[0][0]["Plan"]

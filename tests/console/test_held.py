@@ -78,3 +78,15 @@ def test_what_each_worker_runs_is_on_its_page(viewer: Client) -> None:
     page = viewer.get("/workers/").content.decode()
     for text in ("acme", "31 %", "page 3 of 9", "globex", "asked to stop", "1.4.2", "inline-tenant", "2 of 8"):
         assert text in page, text
+
+
+def test_types_that_wait_and_that_no_worker_does_are_named(viewer: Client) -> None:
+    WorkerFactory(types=["CRAWL"])
+    JobFactory(type="CRAWL")
+    assert read().unhandled == []
+    JobFactory(type="<b>VISUAL</b>")
+    assert read().unhandled == ["<b>VISUAL</b>"]
+    page = viewer.get("/").content.decode()
+    assert "1 type without a worker" in page and "&lt;b&gt;VISUAL&lt;/b&gt;" in page and "<b>VISUAL" not in page
+    WorkerFactory(types=["<b>VISUAL</b>"])
+    assert read().unhandled == []

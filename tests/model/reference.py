@@ -86,6 +86,7 @@ class Job:
     origin_id: str | None = None
     redrive_count: int = 0
     lost_count: int = 0
+    progress_at: Any = None
 
     @property
     def since(self) -> Any:
@@ -336,6 +337,8 @@ class Queue:
 
     def progress(self, run: Held, percent: int, step: str) -> None:
         if job := self.ours(run):
+            if (job.progress, job.current_step) != (percent, step):
+                job.progress_at = NOW
             job.progress, job.current_step, job.heartbeat_at = percent, step, NOW
             job.result = merged(job.result, "step", step)
 

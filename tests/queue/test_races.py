@@ -181,3 +181,27 @@ def test_a_job_read_by_a_page_cannot_be_saved_over_what_happened_since(conn: Any
     with pytest.raises(RuntimeError, match="never by save"):
         read.save(update_fields=["priority"])
     assert row(conn, "j") == before and history(conn, "j")[-1] == ("RUNNING", "DONE")
+
+
+# --- A retry and a new job of the same key ------------------------------------------------------------------------------
+def test_a_retry_that_meets_a_new_job_of_its_key_names_it_and_moves_the_others(conn: Any, make_conn: Any) -> None:
+    for id, key in (("dead", "discover:P"), ("other", None)):
+        insert(conn, id, status="FAILED", dlq=True, dlqAt="2026-01-01", finishedAt="2026-01-01", uniqueKey=key)
+    rival = make_conn()
+    rival.autocommit = False
+    insert(rival, "new", uniqueKey="discover:P")
+    answers: list[Any] = []
+    mine = make_conn()
+
+    def retry() -> None:
+        answers.extend(transitions.retry(["dead", "other"], **WHO, using=mine))
+
+    thread = threading.Thread(target=retry)
+    thread.start()
+    thread.join(1)
+    assert thread.is_alive(), "it waits for what becomes of the new one"
+    rival.commit()
+    thread.join(20)
+    found = {answer.job_id: answer for answer in answers}
+    assert found["other"].changed and not found["dead"].changed
+    assert row(conn, "dead")["status"] == "FAILED" and row(conn, "other")["status"] == "QUEUED"

@@ -16,6 +16,7 @@ from django.conf import settings
 from detiq_admin.embedded import embedded_url
 from detiq_admin.postgres import EmbeddedServer, set_up_roles
 from jobs.queue import transitions
+from jobs.workers.identity import new_worker_id
 from tests.processes import Processes, database_url
 from tests.queue.helpers import history, insert, row
 from tests.workers.helpers import KIT, status, wait_for, wait_status
@@ -150,3 +151,45 @@ def test_a_handler_that_waits_inside_a_transaction_fails_alone(conn: Any, worker
     assert "idle-in-transaction" in row(conn, "j")["error"]
     left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()"
     assert conn.execute(left).fetchone()[0] == 0
+
+
+def test_a_server_that_became_read_only_is_waited_for_and_charges_nobody(own_server: Any) -> None:
+    set_up_roles(own_server)
+    var = own_server.var
+    env = KIT | {
+        "DATABASE_URL": embedded_url(var, "serving"),
+        "DATABASE_OWNER_URL": embedded_url(var, "owner"),
+        "JOB_WORKER_POLL_INTERVAL_MS": "500",
+        "JOB_STALE_TIMEOUT_MINUTES": "10",
+    }
+    read_only = "ALTER SYSTEM SET default_transaction_read_only = %s"
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    with Processes() as processes, ExitStack() as stack:
+        assert processes.start("migrate", **env).wait(60) == 0
+        worker = processes.start("worker", **env).wait_ready()
+        conn = stack.enter_context(psycopg.connect(embedded_url(var, "serving"), autocommit=True))
+        insert(conn, "j", type="BLOCK", config='{"seconds": 4}')
+        insert(conn, "k", type="STEPS", config='{"n": 30, "pause": 0.1}')
+        wait_status(conn, "j", "RUNNING")
+        with own_server.superuser() as super_:
+            super_.execute(read_only % "on")
+            super_.execute("SELECT pg_reload_conf()")
+            time.sleep(0.5)
+            super_.execute(cut)
+            time.sleep(6)
+            super_.execute("SET default_transaction_read_only = off")
+            super_.execute(read_only % "off")
+            super_.execute("SELECT pg_reload_conf()")
+            time.sleep(0.5)
+            super_.execute(cut)
+        conn = stack.enter_context(psycopg.connect(embedded_url(var, "serving"), autocommit=True))
+        for id_ in ("j", "k"):
+            wait_status(conn, id_, "DONE", 40)
+            assert row(conn, id_)["retryCount"] == 0
+        assert worker.popen.poll() is None
+
+
+def test_two_processes_of_one_host_name_and_process_id_are_two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "worker")
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    assert new_worker_id() != new_worker_id()

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from jobs.bench import claim, claimers, data, drain, side_by_side, soak
+from jobs.bench import claim, claimers, data, drain, pages, side_by_side, soak
 from jobs.bench.peers.known import Known, peers
 from jobs.bench.peers.npm import node_peers
 from jobs.bench.report import Report, Section, show, show_machine
@@ -49,6 +49,7 @@ class Command(BaseCommand):
             "--soak", type=float, metavar="MINUTES", help="Workers, server and connections die at random."
         )
         parser.add_argument("--seed", type=int, help="soak: the same blows again.")
+        parser.add_argument("--on", default="", metavar="URL", help="pages: a database that `bench data` filled.")
         parser.add_argument("--pickups", type=int, default=100, help="pickup: jobs.")
 
     def handle(self, *args: Any, scenario: str | None, json: Path | None, **options: Any) -> None:
@@ -142,6 +143,11 @@ def _peers(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     return side_by_side.drain(lab, *_side(options), progress)
 
 
+def _pages(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    chosen = pages.PagesOptions(jobs=options["jobs"], samples=min(30, options["samples"]), url=options["on"])
+    return pages.run(lab, chosen, progress)
+
+
 def _soak(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     minutes = options["soak"] or 1.0
     if minutes < 0:
@@ -156,5 +162,6 @@ SCENARIOS: dict[str, Scenario] = {
     "pickup": _pickup,
     "enqueue": _enqueue,
     "peers": _peers,
+    "pages": _pages,
     "soak": _soak,
 }

@@ -60,6 +60,13 @@ class Snapshot:
         return len(self.heads) >= drain.MOST_HEADS
 
     @property
+    def unhandled(self) -> list[str]:
+        """Types that wait and that no live worker has a handler for; none when no worker lives at all."""
+        if not self.workers_live:
+            return []
+        return sorted(line.type for line in self.types if line.queued and line.type not in self.handled)
+
+    @property
     def workers_live(self) -> list[WorkerLine]:
         return [line for line in self.workers if line.alive]
 
