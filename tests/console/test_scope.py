@@ -164,6 +164,14 @@ def test_an_action_on_a_foreign_job_is_one_on_no_job(limited: Client, foreign: l
         assert len({text for _, text in texts}) == 1, action
 
 
+def test_a_unique_key_does_not_tell_who_else_holds_it(limited: Client, foreign: list[str]) -> None:
+    holder = JobFactory(tenant_id=TEXT, unique_key="k")
+    mine = JobFactory(tenant_id=OWN, dead=True, unique_key="k")
+    answer = limited.post(ACTIONS["retry"], {"id": mine.id, "reason": "x"})
+    assert answer.status_code == 409 and "holds its unique key" in answer.content.decode()
+    assert holder.id not in answer.content.decode()
+
+
 def test_their_own_jobs_are_theirs_as_ever(limited: Client, foreign: list[str], own: list[str]) -> None:
     page = limited.get("/jobs/").content.decode()
     assert all(job_id in page for job_id in own)

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from psycopg_pool import PoolTimeout
 
+from jobs.console import scope
 from jobs.console.queries.db import TooSlow
 from jobs.domain.errors import (
     DuplicateJob,
@@ -41,6 +42,8 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 def answer(request: HttpRequest, error: BaseException) -> HttpResponse | None:
     """The answer to an error that we have words for; None for a fault of ours."""
+    if isinstance(error, DuplicateJob) and scope.limited():  # the keys are of all tenants, and so is who holds one
+        return page(request, 409, "Another active job holds its unique key. Nothing was changed.")
     if isinstance(error, JobsError):
         return page(request, status_of(error), sentence(str(error)))
     if isinstance(error, DataError):
