@@ -132,6 +132,10 @@ class JobFilter:
             found["id"] = list(self.ids)
         return found
 
+    def recorded(self) -> dict[str, Any]:
+        """The filter for the audit trail, with the tenants that it was limited to."""
+        return self.params() | ({} if self.within is None else {"within": sorted(self.within)})
+
     def query(self) -> str:
         """The filter as the query of an address."""
         return urlencode(self.params(), doseq=True)

@@ -23,6 +23,7 @@ from tests.console.test_failures import fail, fold
 from tests.factories import (
     AuditFactory,
     EventFactory,
+    JobFactory,
     LogFactory,
     OperationFactory,
     PauseFactory,
@@ -203,6 +204,7 @@ def test_counts_are_of_their_tenants(limited: Client, foreign: list[str], own: l
 def test_an_export_holds_their_rows_alone(limited: Client, foreign: list[str], own: list[str]) -> None:
     whole_list = body(limited.post("/export/", {"form": "csv"}))
     assert all(job_id in whole_list for job_id in own) and TEXT not in whole_list
+    assert AuditEntry.objects.filter(action="export").latest("id").filter == {"within": [OWN]}
     assert TEXT not in body(limited.post(f"/export/?tenant={TEXT}", {"form": "json"}))
     assert body(limited.post(f"/export/?tenant={TEXT}", {"form": "json"})).replace(" ", "").startswith("[\n]")
 
