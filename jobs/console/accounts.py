@@ -4,9 +4,11 @@ import base64
 import time
 from collections.abc import Callable
 from functools import wraps
+from io import BytesIO
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+import qrcode
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import PASSWORD_RESET_TOKEN_GENERATOR, REAUTHENTICATION_TIMEOUT
 from allauth.account.internal.flows.login import get_authentication_records
@@ -22,6 +24,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from qrcode.image.svg import SvgPathFillImage
 
 from jobs.conf import conf
 from jobs.console.permissions import Role, roles
@@ -57,6 +60,12 @@ class FactorAdapter(DefaultMFAAdapter):
 
     def decrypt(self, encrypted_text: str) -> str:
         return _cipher().decrypt(encrypted_text.encode()).decode()
+
+    def build_totp_svg(self, url: str) -> str:
+        """The QR code on white, or the dark theme would hide it."""
+        out = BytesIO()
+        qrcode.make(url, image_factory=SvgPathFillImage).save(out)
+        return out.getvalue().decode()
 
     def get_totp_issuer(self) -> str:
         """The name in the authenticator app."""
