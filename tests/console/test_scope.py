@@ -47,6 +47,8 @@ def foreign(db: None) -> list[str]:
     fail(2, tenant_id=TEXT, type=TEXT, failure_type=TEXT, fingerprint="v1:shared", error=TEXT, name=TEXT)
     fail(1, "FAILED", dlq=True, tenant_id=TEXT, fingerprint="v1:theirs", error=TEXT, name=TEXT)
     fail(1, tenant_id=OWN, fingerprint="v1:shared", error="ours alone")
+    fail(1, tenant_id=OWN, fingerprint="v1:both", error="ours first")
+    fail(4, tenant_id=TEXT, fingerprint="v1:both", error=TEXT)
     fold()
     for job in jobs:
         LogFactory(job_id=job.id, message=TEXT)
@@ -193,8 +195,12 @@ def test_counts_are_of_their_tenants(limited: Client, foreign: list[str], own: l
     assert f"{queued} queued job" in limited.get("/why/").content.decode()
     cells = limited.get("/").content.decode()
     assert f'<span class="key-number">{queued}</span>' in cells
-    assert "1 failed run in" in limited.get("/failures/").content.decode()
-    assert "ours alone" in limited.get("/failures/").content.decode()
+    failures = html.unescape(limited.get("/failures/").content.decode())
+    assert "2 failed runs in" in failures and "ours alone" in failures and "ours first" in failures
+    assert set(re.findall(r"group=(v1%3A\w+)", failures)) == {"v1%3Ashared", "v1%3Aboth"}
+    counts = re.findall(r'<a class="link" href="[^"]*group=v1%3A\w+[^"]*">([\d,]+)</a>', failures)
+    assert counts == ["1", "1"]
+    assert "per hour" not in failures and re.findall(r'<td class="r">1</td>', failures)
     assert "1 failed run" in limited.get("/failures/runs/?group=v1:shared&span=30d").content.decode()
     assert "0 pending, 0 running, 0 failed" in limited.get("/ledger/").content.decode()
     EventFactory(company_id=OWN)
