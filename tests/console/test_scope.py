@@ -11,10 +11,12 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 from django.test import AsyncClient, Client
 from django.urls import get_resolver
+from django.utils import timezone
 
 from jobs.console import scope
 from jobs.console.filters import JobFilter
 from jobs.console.permissions import LIMITED, LIMITED_PAGES, TABLE, can, offered
+from jobs.console.queries import groups, jobs
 from jobs.console.queries.overview import forget
 from jobs.models import AuditEntry, Job, JobTrash, TenantLimit, TenantSetting
 from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, PAGES
@@ -205,6 +207,20 @@ def test_counts_are_of_their_tenants(limited: Client, foreign: list[str], own: l
     assert "0 pending, 0 running, 0 failed" in limited.get("/ledger/").content.decode()
     EventFactory(company_id=OWN)
     assert "0 pending, 0 running, 1 failed" in limited.get("/ledger/").content.decode()
+
+
+def test_what_is_not_folded_yet_and_what_waits_are_counted_for_their_tenants_too(db: None) -> None:
+    fail(1, tenant_id=OWN, fingerprint="v1:a")
+    fold()
+    fail(3, tenant_id=TEXT, fingerprint="v1:a")
+    JobFactory.create_batch(3, tenant_id=TEXT)
+    JobFactory(tenant_id=OWN)
+    with scope.request():
+        scope.bind(frozenset({OWN}))
+        line = groups.of_span(groups.SPANS["24h"], timezone.now(), most=5)[0]
+        assert (line.n, line.tenants, line.hours, line.usual) == (1, 1, [], None)
+        waiting = jobs.lanes(JobFilter(), by_project=False)
+        assert [(lane.tenant_id, lane.n) for lane in waiting.lanes] == [(OWN, 1)]
 
 
 def test_an_export_holds_their_rows_alone(limited: Client, foreign: list[str], own: list[str]) -> None:
