@@ -212,7 +212,8 @@ def test_counts_are_of_their_tenants(limited: Client, foreign: list[str], own: l
 def test_what_is_not_folded_yet_and_what_waits_are_counted_for_their_tenants_too(db: None) -> None:
     fail(1, tenant_id=OWN, fingerprint="v1:a")
     fold()
-    fail(3, tenant_id=TEXT, fingerprint="v1:a")
+    for name in (TEXT, NOWHERE):
+        fail(3, tenant_id=name, fingerprint="v1:a")
     JobFactory.create_batch(3, tenant_id=TEXT)
     JobFactory(tenant_id=OWN)
     with scope.request():
