@@ -12,9 +12,10 @@ from django.urls import reverse
 from psycopg_pool import PoolTimeout
 
 from jobs.conf import conf
-from jobs.console import permissions
+from jobs.console import permissions, scope
 from jobs.console.middleware import viewers_zone
-from jobs.console.queries.db import TooSlow
+from jobs.console.queries import counts
+from jobs.console.queries.db import TooSlow, limited
 from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.words import plural
 
@@ -32,6 +33,7 @@ ENTRIES = [
     ("operations", "Operations", "stack-2", "p"),
     ("pauses", "Pauses", "player-pause", ""),
     ("audit", "Audit", "history", "a"),
+    ("people", "People", "user", ""),
     ("settings", "Settings", "settings", ""),
 ]
 PARENT = {
@@ -54,6 +56,11 @@ PARENT = {
     "operation_dialog": "operations",
     "trash": "dlq",
     "bulk": "operations",
+    "person_new": "people",
+    "person_change": "people",
+    "create_person": "people",
+    "change_person": "people",
+    "link_person": "people",
 }
 
 
@@ -80,8 +87,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav_url": reverse("console:nav"),
         "nav_current": request.GET.get("page", "")[:40] if name == "nav" else PARENT.get(name or "", name),
         "pause_line_url": reverse("console:pause_line"),
-        "nav": lambda: navigation(snapshot()),
+        "nav": lambda: navigation(user, snapshot()),
         "pause_line": lambda: pause_line(snapshot()),
+        "limited_to": scope.current(),
     }
 
 
@@ -107,9 +115,9 @@ def _snapshot() -> Callable[[], Snapshot | None]:
     return read
 
 
-def navigation(snapshot: Snapshot | None) -> list[dict[str, Any]]:
-    """The entries, with a number where it helps."""
-    numbers = _numbers(snapshot) if snapshot else {}
+def navigation(user: Any, snapshot: Snapshot | None) -> list[dict[str, Any]]:
+    """The entries that the user is offered, with a number where it helps."""
+    numbers = _numbers_of_some() if scope.limited() else _numbers(snapshot) if snapshot else {}
     return [
         {
             "key": key,
@@ -122,7 +130,24 @@ def navigation(snapshot: Snapshot | None) -> list[dict[str, Any]]:
             "tone": numbers.get(key, (None, ""))[1],
         }
         for key, label, icon, go in ENTRIES
+        if permissions.offered(user, key) and (key != "people" or permissions.can(user, "people"))
     ]
+
+
+def _numbers_of_some() -> dict[str, tuple[Any, str]]:
+    """The numbers of somebody limited to some tenants: theirs alone."""
+    try:
+        with limited():
+            states = counts.by_state()
+    except (TooSlow, DatabaseError, InterfaceError, PoolTimeout) as error:
+        log.warning("console.frame_without_figures", error=str(error)[:200])
+        return {}
+    found: dict[str, tuple[Any, str]] = {}
+    if states.get("QUEUED"):
+        found["jobs"] = (states["QUEUED"], "")
+    if states.get("DEAD_LETTERED"):
+        found["dlq"] = (f"{states['DEAD_LETTERED']:,}", "dead")
+    return found
 
 
 def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
@@ -165,6 +190,8 @@ def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:
     """The one line on every page that says what is held."""
     if not snapshot or not snapshot.pauses:
         return None
+    if scope.limited():
+        return _pause_line_of_some(snapshot)
     lines = snapshot.pauses
     held = [line.held for line in lines if line.held is not None]
     overall = snapshot.queued if any(_is_global(line.pause) for line in lines) else min(sum(held), snapshot.queued)
@@ -172,6 +199,13 @@ def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:
     effect = f"{'holds' if one else 'hold'} {plural(overall, 'job')}." if held else "in force."
     names = " · ".join(_pause_words(line.pause) for line in lines[:3]) + (" · …" if len(lines) > 3 else "")
     return {"title": f"{plural(len(lines), 'pause')} {effect}", "text": names, "url": reverse("console:pauses")}
+
+
+def _pause_line_of_some(snapshot: Snapshot) -> dict[str, str] | None:
+    """The same for somebody limited to some tenants: what may hold their jobs, and no number of others' jobs."""
+    found = [one for one in scope.pauses(line.pause for line in snapshot.pauses) if one.tenant_id or not one.project_id]
+    names = " · ".join(_pause_words(one) for one in found[:3]) + (" · …" if len(found) > 3 else "")
+    return {"title": f"{plural(len(found), 'pause')} in force.", "text": names, "url": ""} if found else None
 
 
 def _is_global(pause: Any) -> bool:

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0005_console")]
+    dependencies = [("jobs", "0006_people")]
 
     operations = [
         migrations.AddField("operation", "runner", models.TextField(null=True)),

@@ -7,6 +7,8 @@ PAGES = [
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
     "/dlq/trash/",
 ]  # fmt: skip
+# For those who manage people: put a user's name in.
+PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -36,6 +38,10 @@ ACTIONS = {
     "pause_operation": "/actions/operation/pause/",
     "resume_operation": "/actions/operation/resume/",
     "stop_operation": "/actions/operation/stop/",
+    "create_person": "/actions/people/create/",
+    "change_person": "/actions/people/change/",
+    "link_person": "/actions/people/link/",
+    "end_sessions": "/actions/people/end-sessions/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [

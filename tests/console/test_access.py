@@ -21,6 +21,7 @@ from tests.console.addresses import (
     OPEN,
     OPERATION_PAGES,
     PAGES,
+    PEOPLE_PAGES,
     job_pages,
 )
 from tests.console.conftest import ROLES
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_every_route_is_in_the_lists_of_these_tests() -> None:
-    known = {page.split("?")[0].strip("/") for page in [*PAGES, *OPEN, *ACTIONS.values()]}
+    known = {page.split("?")[0].strip("/") for page in [*PAGES, *PEOPLE_PAGES, *OPEN, *ACTIONS.values()]}
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
@@ -44,6 +45,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     "path",
     [
         *PAGES,
+        *PEOPLE_PAGES,
         *JOB_PAGES,
         *GROUP_PAGES,
         *CAP_PAGES,
@@ -91,6 +93,13 @@ def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) 
         assert client.get(path, headers=HTMX).status_code == 200, path
 
 
+@pytest.mark.parametrize("name", ROLES)
+def test_people_are_for_admins(as_role: Callable[..., Client], name: str) -> None:
+    client = as_role(name)
+    for path in PEOPLE_PAGES:
+        assert client.get(path.format(f"the-{name}")).status_code == (200 if name == "admin" else 403), path
+
+
 def test_an_account_without_a_role_sees_nothing(as_role: Callable[..., Client]) -> None:
     client = as_role("")
     for path in PAGES:
@@ -133,6 +142,10 @@ FORMS = {
     "cap": {"id": "acme", "cap": "5", "ends": "3600"},
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
     "bulk_priority": {"priority": "3"},
+    "create_person": {"username": "erik", "role": "support", "tenants": "acme"},
+    "change_person": {"user": "somebody", "role": "operator", "active": "on"},
+    "link_person": {"user": "somebody"},
+    "end_sessions": {"user": "somebody"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
@@ -163,6 +176,7 @@ def test_every_action_as_every_role(
 ) -> None:
     job = JobFactory(**FITTING.get(action, {}))
     GroupFactory(fingerprint="v1:a")
+    user("viewer", "somebody")
     form = form_for(action, job)
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
     done = AuditEntry.objects.exists()
@@ -170,7 +184,12 @@ def test_every_action_as_every_role(
         assert (response.status_code, done) == (302, False)
         assert response["Location"] == "/accounts/login/"
     elif name and name in TABLE[action]:
-        shown = action in {"reveal", "export_audit"}  # their answer is what was asked for
+        shown = action in {
+            "reveal",
+            "export_audit",
+            "create_person",
+            "link_person",
+        }  # their answer is what was asked for
         assert (response.status_code, done) == (200 if shown else 302, True), response.content[:500]
     else:
         assert (response.status_code, done) == (403, False)

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.views.decorators.http import require_safe
 
-from jobs.console import why, words
+from jobs.console import scope, why, words
 from jobs.console.filters import AGES, TEXTS, JobFilter
 from jobs.console.links import job_url
 from jobs.console.paging import Page, decode, storable
@@ -154,7 +154,7 @@ def gates(rows: list[dict[str, Any]], now: datetime) -> words.Gates:
     queued = [row for row in rows if row["status"] == "QUEUED"]
     if not queued:
         return words.Gates(now)
-    in_force = pauses.active()
+    in_force = scope.pauses(pauses.active())
     found = waiting.explain([row["id"] for row in queued])
     return words.Gates(now, {row["id"]: why.sentence(row, found.get(row["id"]), in_force) for row in queued})
 
