@@ -93,6 +93,8 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "django_htmx",
     "django_structlog",
     "django_tables2",
@@ -147,6 +149,20 @@ ACCOUNT_ADAPTER = "jobs.console.accounts.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = False
+# What is grave asks again who it is, unless that was proved so many seconds ago at most.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+PASSWORD_RESET_TIMEOUT = 24 * 3600
+MFA_ADAPTER = "jobs.console.accounts.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_TOLERANCE = 1
+# No mail is sent, so no address can be verified.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not SECURE_COOKIES
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
 # One cache for all processes: allauth's rate limits would otherwise count per process.
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "django_cache"},

@@ -4,6 +4,8 @@ from django.urls import include, path
 
 urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/sessions/", include("allauth.usersessions.urls")),
     path("", include("jobs.console.urls")),
 ]
 handler400 = "jobs.console.views.errors.bad_request"

@@ -6,14 +6,20 @@ class JobsConfig(AppConfig):
     verbose_name = "Detiq Admin"
 
     def ready(self) -> None:
-        """Wires what lower parts need from above: once an event is committed, Huey brings the word to a worker."""
         from jobs.ledger import outbox
+        from jobs.operations.bulk import wake
 
-        outbox.wake_by(_wake)
+        wake.register(_tell_a_worker)
+        outbox.wake_by(_tell_of_an_event)
 
 
-def _wake(document_id: str) -> None:
-    # Imported when it is needed: Huey makes its queue at import, and most commands need none.
+def _tell_a_worker(operation_id: int) -> None:
+    from jobs.tasks import begin_operation
+
+    begin_operation(operation_id)
+
+
+def _tell_of_an_event(document_id: str) -> None:
     from jobs.tasks import ledger_drain
 
     ledger_drain(document_id)

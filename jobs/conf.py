@@ -127,6 +127,8 @@ SETTINGS: tuple[Setting, ...] = (
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
+    _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", _one_of("off", "admins"), "off or admins",
+       "Whose account needs a second factor before the console opens; off asks admins for one, and lets them go on."),
 )  # fmt: skip
 
 
@@ -153,6 +155,7 @@ class Conf:
     outbound_allowed_networks: tuple[Network, ...]
     masked_keys: list[str]
     environment: str
+    require_mfa: str
 
     @property
     def heartbeat_interval(self) -> timedelta:

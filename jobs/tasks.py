@@ -5,10 +5,14 @@ from datetime import datetime
 from huey.contrib.djhuey import db_periodic_task, db_task
 
 from jobs.conf import conf
+from jobs.operations import bulk
 from jobs.queue.retention import Retention
 from jobs.workers.ledger import drainer
 
 RETENTION_SLICE_SECONDS = 1.0
+OPERATION_SLICE_SECONDS = 1.0
+# A task may begin once a minute; operations are looked for more often.
+LOOKS_A_MINUTE = 4
 
 
 @db_periodic_task(lambda now: True, name="jobs.retention")
@@ -32,3 +36,34 @@ def ledger_drain(document_id: str) -> None:
 def _go_on(key: datetime | None) -> None:
     if key is not None:
         retention_slice(key.isoformat())
+
+
+@db_task(name="jobs.operation_slice")
+def operation_slice(operation_id: int, runner: str) -> None:
+    """The next moment of work on a bulk operation, queued behind whatever else waits."""
+    delay = bulk.work(operation_id, runner, OPERATION_SLICE_SECONDS).delay
+    if delay is None:
+        return
+    if delay:
+        operation_slice.schedule((operation_id, runner), delay=delay)
+    else:
+        operation_slice(operation_id, runner)
+
+
+def begin_operation(operation_id: int) -> None:
+    """A fresh chain of slices. Of two at the same operation one goes on."""
+    operation_slice(operation_id, bulk.new_runner())
+
+
+@db_task(name="jobs.operations_left")
+def operations_left() -> None:
+    """Takes up operations whose worker died."""
+    for operation_id in bulk.abandoned():
+        begin_operation(operation_id)
+
+
+@db_periodic_task(lambda now: True, name="jobs.operations_watch")
+def operations_watch() -> None:
+    """Every minute in every replica, and some times until the next."""
+    for number in range(LOOKS_A_MINUTE):
+        operations_left.schedule(delay=number * 60 // LOOKS_A_MINUTE)

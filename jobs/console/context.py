@@ -12,9 +12,10 @@ from django.urls import reverse
 from psycopg_pool import PoolTimeout
 
 from jobs.conf import conf
-from jobs.console import permissions
+from jobs.console import permissions, scope
 from jobs.console.middleware import viewers_zone
-from jobs.console.queries.db import TooSlow
+from jobs.console.queries import counts
+from jobs.console.queries.db import TooSlow, limited
 from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.words import plural
 
@@ -32,6 +33,7 @@ ENTRIES = [
     ("operations", "Operations", "stack-2", "p"),
     ("pauses", "Pauses", "player-pause", ""),
     ("audit", "Audit", "history", "a"),
+    ("people", "People", "user", ""),
     ("settings", "Settings", "settings", ""),
 ]
 PARENT = {
@@ -53,6 +55,15 @@ PARENT = {
     "ledger_document": "ledger",
     "ledger_contradictions": "ledger",
     "ledger_dialog": "ledger",
+    "operation": "operations",
+    "operation_dialog": "operations",
+    "trash": "dlq",
+    "bulk": "operations",
+    "person_new": "people",
+    "person_change": "people",
+    "create_person": "people",
+    "change_person": "people",
+    "link_person": "people",
 }
 
 
@@ -79,8 +90,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav_url": reverse("console:nav"),
         "nav_current": request.GET.get("page", "")[:40] if name == "nav" else PARENT.get(name or "", name),
         "pause_line_url": reverse("console:pause_line"),
-        "nav": lambda: navigation(snapshot()),
+        "nav": lambda: navigation(user, snapshot()),
         "pause_line": lambda: pause_line(snapshot()),
+        "limited_to": scope.current(),
     }
 
 
@@ -106,9 +118,9 @@ def _snapshot() -> Callable[[], Snapshot | None]:
     return read
 
 
-def navigation(snapshot: Snapshot | None) -> list[dict[str, Any]]:
-    """The entries, with a number where it helps."""
-    numbers = _numbers(snapshot) if snapshot else {}
+def navigation(user: Any, snapshot: Snapshot | None) -> list[dict[str, Any]]:
+    """The entries that the user is offered, with a number where it helps."""
+    numbers = _numbers_of_some() if scope.limited() else _numbers(snapshot) if snapshot else {}
     return [
         {
             "key": key,
@@ -121,7 +133,24 @@ def navigation(snapshot: Snapshot | None) -> list[dict[str, Any]]:
             "tone": numbers.get(key, (None, ""))[1],
         }
         for key, label, icon, go in ENTRIES
+        if permissions.offered(user, key) and (key != "people" or permissions.can(user, "people"))
     ]
+
+
+def _numbers_of_some() -> dict[str, tuple[Any, str]]:
+    """The numbers of somebody limited to some tenants: theirs alone."""
+    try:
+        with limited():
+            states = counts.by_state()
+    except (TooSlow, DatabaseError, InterfaceError, PoolTimeout) as error:
+        log.warning("console.frame_without_figures", error=str(error)[:200])
+        return {}
+    found: dict[str, tuple[Any, str]] = {}
+    if states.get("QUEUED"):
+        found["jobs"] = (states["QUEUED"], "")
+    if states.get("DEAD_LETTERED"):
+        found["dlq"] = (f"{states['DEAD_LETTERED']:,}", "dead")
+    return found
 
 
 def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
@@ -140,9 +169,19 @@ def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
         numbers["workers"] = (alive, "")
     else:
         numbers["workers"] = ("none", "attention")
+    if snapshot.operations:
+        numbers["operations"] = _operation_words(snapshot.operations)
     if snapshot.pauses:
         numbers["pauses"] = (len(snapshot.pauses), "attention hatched")
     return numbers
+
+
+def _operation_words(states: dict[str, int]) -> tuple[str, str]:
+    if braked := states.get("BRAKED"):
+        return f"{braked:,} braked", "attention"
+    if paused := states.get("PAUSED"):
+        return f"{paused:,} paused", "attention"
+    return f"{sum(states.values()):,}", ""
 
 
 def _open_words(groups: dict[str, int]) -> str:
@@ -154,6 +193,8 @@ def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:
     """The one line on every page that says what is held."""
     if not snapshot or not snapshot.pauses:
         return None
+    if scope.limited():
+        return _pause_line_of_some(snapshot)
     lines = snapshot.pauses
     held = [line.held for line in lines if line.held is not None]
     overall = snapshot.queued if any(_is_global(line.pause) for line in lines) else min(sum(held), snapshot.queued)
@@ -161,6 +202,13 @@ def pause_line(snapshot: Snapshot | None) -> dict[str, str] | None:
     effect = f"{'holds' if one else 'hold'} {plural(overall, 'job')}." if held else "in force."
     names = " · ".join(_pause_words(line.pause) for line in lines[:3]) + (" · …" if len(lines) > 3 else "")
     return {"title": f"{plural(len(lines), 'pause')} {effect}", "text": names, "url": reverse("console:pauses")}
+
+
+def _pause_line_of_some(snapshot: Snapshot) -> dict[str, str] | None:
+    """The same for somebody limited to some tenants: what may hold their jobs, and no number of others' jobs."""
+    found = [one for one in scope.pauses(line.pause for line in snapshot.pauses) if one.tenant_id or not one.project_id]
+    names = " · ".join(_pause_words(one) for one in found[:3]) + (" · …" if len(found) > 3 else "")
+    return {"title": f"{plural(len(found), 'pause')} in force.", "text": names, "url": ""} if found else None
 
 
 def _is_global(pause: Any) -> bool:

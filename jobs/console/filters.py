@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from jobs.conf import conf
+from jobs.console import scope
 from jobs.console.paging import storable
 from jobs.domain.failures import FailureType
 from jobs.domain.masking import is_secret
@@ -58,13 +59,18 @@ class Chip:
 
 @dataclass(frozen=True)
 class JobFilter:
-    """What the jobs list is narrowed to. Empty means everything."""
+    """What the jobs list is narrowed to. Empty means everything.
+
+    `within` is no part of the address: the tenants that the one who asks may see (None: all). It is taken when the filter
+    is made, so that it goes with the filter wherever its rows are read.
+    """
 
     states: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
     age: str = ""
     ignored: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    within: scope.Scope = field(default_factory=scope.current)
 
     @classmethod
     def parse(cls, query: QueryDict) -> "JobFilter":
@@ -127,6 +133,10 @@ class JobFilter:
         if self.ids:
             found["id"] = list(self.ids)
         return found
+
+    def recorded(self) -> dict[str, Any]:
+        """The filter for the audit trail, with the tenants that it was limited to."""
+        return self.params() | ({} if self.within is None else {"within": sorted(self.within)})
 
     def query(self) -> str:
         """The filter as the query of an address."""
@@ -212,6 +222,9 @@ def _where(filter_: JobFilter, states: bool) -> tuple[str, dict[str, Any]]:
     for name, build in _BUILDERS.items():
         if name in filter_.texts:
             parts.append(build(filter_.texts[name], params))
+    if filter_.within is not None:
+        parts.append('j."tenantId" = ANY (%(within)s)')
+        params["within"] = sorted(filter_.within)
     if filter_.ids:
         parts.append("j.id = ANY (%(ids)s)")
         params["ids"] = list(filter_.ids)

@@ -1,5 +1,6 @@
 """What people type: checked here, with the field named in every message."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from jobs.console.paging import storable
 from jobs.console.permissions import LONGEST_PAUSE_SECONDS
+from jobs.domain.bulk import FASTEST, MOST_SAMPLES, PRIORITIES, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.groups import CHOICES, WORDS
 from jobs.domain.values import check_json
@@ -75,6 +77,40 @@ class RevealForm(ReasonForm):
     """Which value to show with its secrets."""
 
     value = forms.ChoiceField(choices=[(name, name) for name in ("config", "result", "checkpoint")])
+
+
+class BulkForm(ReasonForm):
+    """How a bulk action is done. `expected`: how many were shown; `typed`: that number again, where nothing narrows it."""
+
+    token = TextField(required=False, max_length=64)
+    expected = forms.IntegerField(required=False, min_value=0, max_value=2**31)
+    typed = TextField(required=False, max_length=20)
+    checkpoint = forms.ChoiceField(choices=[("keep", ""), ("drop", "")], required=False)
+    priority = forms.IntegerField(required=False, min_value=-PRIORITIES, max_value=PRIORITIES)
+    rate = forms.IntegerField(required=False, min_value=1, max_value=FASTEST)
+    brake_percent = forms.IntegerField(required=False, min_value=1, max_value=100)
+    brake_of = forms.IntegerField(required=False, min_value=5, max_value=MOST_SAMPLES)
+    brake_wait_minutes = forms.IntegerField(required=False, min_value=1, max_value=43_200)
+
+    def options(self, first: Options) -> Options:
+        """The choices of a valid form, on top of those of the address."""
+        data = self.cleaned_data
+        wait = data.get("brake_wait_minutes")
+        return replace(
+            first,
+            keep_checkpoint=data.get("checkpoint") != "drop",
+            priority=data.get("priority"),
+            rate=data.get("rate"),
+            brake_percent=data.get("brake_percent"),
+            brake_of=data.get("brake_of") or first.brake_of,
+            brake_wait_seconds=wait * 60 if wait else None,
+        )
+
+
+class ResumeForm(ReasonForm):
+    """Goes on with an operation, at another rate if one is given."""
+
+    rate = forms.IntegerField(required=False, min_value=1, max_value=FASTEST)
 
 
 class GroupForm(ReasonForm):

@@ -3,6 +3,8 @@
 import re
 from urllib.parse import quote, urlencode
 
+from jobs.console import scope
+
 # What browsers and servers would change on the way: dot segments, empty segments, ends that look like none.
 _UNSAFE_PATH = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f\\]|^\s|\s$")
 
@@ -26,7 +28,12 @@ def jobs_url(**params: str | list[str] | None) -> str:
 
 
 def group_url(fingerprint: str) -> str:
-    """The page of a failure group. A fingerprint is any text."""
+    """The page of a failure group. A fingerprint is any text.
+
+    The page is about all tenants; for somebody limited to some it is the group's runs, of theirs.
+    """
+    if scope.limited():
+        return runs_url(span="30d", group=fingerprint)
     return "/failures/group/?" + urlencode({"id": fingerprint})
 
 

@@ -8,16 +8,19 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.csp import build_policy
 
-from jobs.console.permissions import can
-from jobs.console.views.errors import answer
+from jobs.console import scope
+from jobs.console.accounts import must_enrol
+from jobs.console.permissions import can, offered
+from jobs.console.views.errors import answer, page
 
 ZONE_COOKIE = "detiq_zone"
+NOT_OFFERED = "This page is about all tenants, and this account is limited to some."
 
 
 class GuardMiddleware:
@@ -27,7 +30,7 @@ class GuardMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with timezone.override(viewers_zone(request)):
+        with timezone.override(viewers_zone(request)), scope.request():
             response = self.get_response(request)
         return complete(response)
 
@@ -45,11 +48,23 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         if refused is not None or not getattr(view_func, "login_required", True):
             return refused
         if not can(request.user, "read"):
-            from jobs.console.views.errors import page
-
             return page(request, 403, "This account has no role yet. An admin can give it one.")
         structlog.contextvars.bind_contextvars(user_id=request.user.pk)
+        scope.bind(scope.of(request.user))
+        match = request.resolver_match
+        if match.app_name == "console" and not offered(request.user, match.url_name):
+            return page(request, 403, NOT_OFFERED)
+        if match.app_name == "console" and must_enrol(request.user):
+            return self._to_enrolment(request)
         return None
+
+    def _to_enrolment(self, request: HttpRequest) -> HttpResponse:
+        """The pages of the account itself stay open, so that the second factor can be added."""
+        if request.headers.get("HX-Request") != "true":
+            return HttpResponseRedirect(reverse("mfa_index"))
+        response = HttpResponse("Add a second factor first.", status=403, content_type="text/plain")
+        response["HX-Redirect"] = reverse("mfa_index")
+        return response
 
     def handle_no_permission(self, request: Any, view_func: Any) -> Any:
         """A script gets a plain 401 and where to go; a page gets the redirect."""

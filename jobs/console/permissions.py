@@ -1,20 +1,13 @@
 """Who may do what: one table, asked by views and templates alike. Roles are Django groups; a superuser is an admin.
 
-Every role sees every tenant.
+Every role sees every tenant, unless its user is limited to some: then `jobs.console.scope` says which, and what is left to
+do is `LIMITED`, on the pages of `LIMITED_PAGES` alone.
 """
 
-from enum import StrEnum
 from typing import Any
 
-
-class Role(StrEnum):
-    """The console's roles, least first."""
-
-    VIEWER = "viewer"
-    OPERATOR = "operator"
-    SUPPORT = "support"
-    ADMIN = "admin"
-
+from jobs.console import scope
+from jobs.domain.roles import Role as Role
 
 _ALL = frozenset(Role)
 _JOBS = frozenset({Role.OPERATOR, Role.SUPPORT, Role.ADMIN})
@@ -44,7 +37,33 @@ TABLE: dict[str, frozenset[Role]] = {
     "restore": _ADMIN,
     "reveal": _ADMIN,
     "export_audit": _ADMIN,
+    "bulk_cancel": _QUEUE,
+    "bulk_retry": _JOBS,
+    "bulk_rerun": _QUEUE,
+    "bulk_run_now": _QUEUE,
+    "bulk_priority": _QUEUE,
+    "bulk_purge": _ADMIN,
+    "bulk_restore": _ADMIN,
+    # Of an operation whose kind one may begin.
+    "pause_operation": _JOBS,
+    "resume_operation": _JOBS,
+    "stop_operation": _JOBS,
+    "people": _ADMIN,
+    "create_person": _ADMIN,
+    "change_person": _ADMIN,
+    "link_person": _ADMIN,
+    "end_sessions": _ADMIN,
 }
+
+# What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.
+LIMITED = frozenset({"read", "export", "enqueue", "cancel", "retry", "rerun", "run_now"})
+# The pages (names of routes) whose every figure is read for those tenants alone. A page that is not named here is not
+# offered to them: a new one has to show first that it obeys the scope.
+LIMITED_PAGES = frozenset({
+    "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
+    "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "ledger_document", "live", "nav",
+    "pause_line",
+})  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.
 LONGEST_PAUSE_SECONDS = 24 * 3600
@@ -70,7 +89,15 @@ def role(user: Any) -> str:
 
 def can(user: Any, action: str, tenant_id: str | None = None) -> bool:
     """May this user do this (to a job of this tenant)? Unknown actions are refused."""
-    return bool(TABLE.get(action, frozenset()) & roles(user))
+    if not TABLE.get(action, frozenset()) & roles(user):
+        return False
+    tenants = scope.of(user)
+    return tenants is None or (action in LIMITED and (tenant_id is None or tenant_id in tenants))
+
+
+def offered(user: Any, page: str) -> bool:
+    """Is this page (a route's name) one that the user is offered?"""
+    return scope.of(user) is None or page in LIMITED_PAGES
 
 
 def who_may(action: str) -> str:

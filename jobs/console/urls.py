@@ -5,6 +5,7 @@ from django.urls import path
 from jobs.console.views import (
     actions,
     audit,
+    bulk,
     caps,
     dlq,
     enqueue,
@@ -20,12 +21,14 @@ from jobs.console.views import (
     operations,
     overview,
     pauses,
+    people,
     saved,
     settings,
     tenants,
     why,
     workers,
 )
+from jobs.domain.bulk import Kind
 
 app_name = "console"
 urlpatterns = [
@@ -64,7 +67,19 @@ urlpatterns = [
     path("ledger/act/", ledger.dialog, name="ledger_dialog"),
     path("actions/ledger-retry/", ledger.retry, name="ledger_retry"),
     path("actions/ledger-purge/", ledger.purge, name="ledger_purge"),
+    path("dlq/trash/", dlq.trash, name="trash"),
+    path("bulk/<slug:verb>/", bulk.preview, name="bulk"),
+    *[
+        path(f"actions/bulk/{kind.value.replace('_', '-')}/", bulk.STARTS[kind], name=f"bulk_{kind.value}")
+        for kind in Kind
+    ],
     path("operations/", operations.operations, name="operations"),
+    path("operations/<int:operation_id>/", operations.operation, name="operation"),
+    path("operations/<int:operation_id>/export/", operations.export, name="export_operation"),
+    path("operations/<int:operation_id>/<slug:step>/", operations.dialog, name="operation_dialog"),
+    path("actions/operation/pause/", operations.pause, name="pause_operation"),
+    path("actions/operation/resume/", operations.resume, name="resume_operation"),
+    path("actions/operation/stop/", operations.stop, name="stop_operation"),
     path("pauses/", pauses.pauses, name="pauses"),
     path("pauses/new/", pauses.new, name="pause_new"),
     path("pauses/effect/", pauses.effect, name="pause_effect"),
@@ -74,6 +89,13 @@ urlpatterns = [
     path("audit/", audit.audit, name="audit"),
     path("audit/entry/", audit.entry, name="audit_entry"),
     path("audit/export/", audit.export, name="export_audit"),
+    path("people/", people.people, name="people"),
+    path("people/new/", people.new, name="person_new"),
+    path("people/change/", people.edit, name="person_change"),
+    path("actions/people/create/", people.create, name="create_person"),
+    path("actions/people/change/", people.change, name="change_person"),
+    path("actions/people/link/", people.link, name="link_person"),
+    path("actions/people/end-sessions/", people.end_sessions, name="end_sessions"),
     path("settings/", settings.settings, name="settings"),
     path("live/", live.live, name="live"),
     path("frame/nav/", frame.nav, name="nav"),

@@ -100,9 +100,17 @@ def verdict(one: Explanation) -> str:
 
 
 def lines(
-    job: dict[str, Any], one: Explanation, pauses: Sequence[PauseInForce], ahead: Ahead | None, silent: dict[str, int]
+    job: dict[str, Any],
+    one: Explanation,
+    pauses: Sequence[PauseInForce],
+    ahead: Ahead | None,
+    silent: dict[str, int],
+    over_all: bool = True,
 ) -> list[Line]:
-    """Every gate of a job, in the order of the claim. `silent`: running jobs that say nothing, by what they fill."""
+    """Every gate of a job, in the order of the claim. `silent`: running jobs that say nothing, by what they fill.
+
+    `over_all` false: numbers over all tenants are not for whoever reads this.
+    """
     everything = _pauses_of(job, pauses, everything=True)
     scoped = _pauses_of(job, pauses, everything=False)
     tenant, type_ = job["tenant_id"], job["type"]
@@ -116,15 +124,24 @@ def lines(
             *_holders(one.tenant_full, one.tenant_running, jobs_url(tenant=tenant, state=LIVE), "/tenants/"),
             slots=_slots(one.tenant_running, one.tenant_cap, silent.get("tenant", 0)),
         ),
-        _line(
+        _type_line(job, one, silent) if over_all else _line(one, Gate.TYPE_CAP, _room_says(one)),
+        _worker_line(one, type_),
+        _slot_line(one),
+        *([_turn_line(ahead)] if over_all else []),
+    ]  # fmt: skip
+
+
+def _room_says(one: Explanation) -> str:
+    return "its cap is reached" if one.type_full else "it has room"
+
+
+def _type_line(job: dict[str, Any], one: Explanation, silent: dict[str, int]) -> Line:
+    type_ = job["type"]
+    return _line(
             one, Gate.TYPE_CAP, _cap_says(type_, one.type_running, one.type_cap, silent.get("type", 0)),
             *_holders(one.type_full, one.type_running, jobs_url(type=type_, state=LIVE), "/settings/"),
             slots=_slots(one.type_running, one.type_cap, silent.get("type", 0)),
-        ),
-        _worker_line(one, type_),
-        _slot_line(one),
-        _turn_line(ahead),
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def shares(reasons: Reasons, narrowed: Callable[[str, str], str], most: int = 5) -> list[Share]:

@@ -108,6 +108,37 @@ class StillAlive(JobsError):
         self.seconds = seconds
 
 
+class OperationNotFound(JobsError):
+    """There is no such operation."""
+
+    def __init__(self, operation_id: int) -> None:
+        super().__init__(f"there is no operation {operation_id}")
+        self.operation_id = operation_id
+
+
+class OperationRefused(JobsError):
+    """The operation was found in a state that allows no such step; nothing was changed."""
+
+    def __init__(self, step: str, operation_id: int, found: str) -> None:
+        super().__init__(f"operation {operation_id} is {found}; nothing changed by {step}")
+        self.found = found
+
+
+class NothingToDo(JobsError):
+    """No job matches by now, so that there is nothing to do."""
+
+    def __init__(self) -> None:
+        super().__init__("no job matches by now; nothing was done")
+
+
+class SetGrew(JobsError):
+    """More jobs match than the person saw; nothing was done."""
+
+    def __init__(self, expected: int, found: int) -> None:
+        super().__init__(f"{found:,} jobs match by now, {expected:,} were shown; nothing was done. Look again")
+        self.expected, self.found = expected, found
+
+
 class StopRun(BaseException):
     """The handler has to stop now. Not an `Exception`, so that a handler's own `except Exception` cannot swallow it."""
 

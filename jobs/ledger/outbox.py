@@ -201,9 +201,13 @@ def exhausted(max_attempts: int) -> list[Row]:
     return run("exhausted", {"max_attempts": max_attempts, "limit": MOST_LISTED})
 
 
-def status_counts(max_attempts: int, most: int = 10_000) -> list[Row]:
-    """Open events by hook type, and those that succeeded in the last hour; each kind counted no further than `most`."""
-    return run("status_counts", {"max_attempts": max_attempts, "most": most})
+def status_counts(max_attempts: int, most: int = 10_000, companies: Sequence[str] | None = None) -> list[Row]:
+    """Open events by hook type, and those that succeeded in the last hour; each kind counted no further than `most`.
+
+    `companies` None: of all.
+    """
+    params = {"max_attempts": max_attempts, "most": most, "companies": None if companies is None else list(companies)}
+    return run("status_counts", params)
 
 
 def oldest_due_seconds(max_attempts: int) -> float | None:

@@ -12,7 +12,7 @@ def run(apps, schema_editor):
 
 class Migration(migrations.Migration):
     # The columns and the indexes of 0009_indexes.sql are added by `migrate` itself, as on adopted tables.
-    dependencies = [("jobs", "0005_console")]
+    dependencies = [("jobs", "0007_operations")]
 
     operations = [
         migrations.SeparateDatabaseAndState(

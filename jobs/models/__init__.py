@@ -11,6 +11,7 @@ from jobs.models.job import Job, JobHistory, JobLog, JobTrash
 from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notification, ProjectArtifact
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
+from jobs.models.people import TenantLimit
 from jobs.models.rule import FailureRule
 from jobs.models.saved_filter import SavedFilter
 from jobs.models.settings import TenantSetting, TypeSetting
@@ -49,6 +50,7 @@ __all__ = [
     "TallyTenant",
     "TallyTotal",
     "TallyType",
+    "TenantLimit",
     "TenantSetting",
     "TypeSetting",
     "Worker",

@@ -23,6 +23,12 @@ class Operation(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
+    # The chain of work that has it now; another takes over when `heartbeat_at` is old.
+    runner = models.TextField(null=True)
+    # Why it stopped by itself.
+    note = models.TextField(default="", db_default="")
+    # Up to when the rate's allowance is used up.
+    paced_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "operation"
@@ -41,6 +47,13 @@ class OperationItem(models.Model):
     outcome = models.TextField(null=True)
     reason = models.TextField(null=True)
     at = models.DateTimeField(null=True)
+    # What the job was when the set was frozen.
+    tenant_id = models.TextField(default="", db_default="")
+    type = models.TextField(default="", db_default="")
+    state = models.TextField(default="", db_default="")
+    redrives = models.IntegerField(default=0, db_default=0)
+    # The job that came of it, or that is in its way.
+    detail = models.TextField(null=True)
 
     class Meta:
         db_table = "operation_item"

@@ -55,6 +55,7 @@
       const eligible = chosen.filter((box) => states.includes(box.closest("tr").dataset.state)).length;
       button.querySelector(".count").textContent = eligible;
       button.disabled = eligible === 0;
+      if (button.matches("a")) button.setAttribute("aria-disabled", String(eligible === 0));
     }
     if (wasOpen && bar.hidden) document.dispatchEvent(new Event("detiq:unfrozen"));
   }

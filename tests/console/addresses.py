@@ -4,8 +4,11 @@ from urllib.parse import quote
 
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
-    "/failures/runs/", "/ledger/contradictions/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
+    "/dlq/trash/", "/ledger/contradictions/",
 ]  # fmt: skip
+# For those who manage people: put a user's name in.
+PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -27,12 +30,31 @@ ACTIONS = {
     "change_group": "/actions/group/",
     "ledger_retry": "/actions/ledger-retry/",
     "ledger_purge": "/actions/ledger-purge/",
+    "bulk_cancel": "/actions/bulk/cancel/",
+    "bulk_retry": "/actions/bulk/retry/",
+    "bulk_rerun": "/actions/bulk/rerun/",
+    "bulk_run_now": "/actions/bulk/run-now/",
+    "bulk_priority": "/actions/bulk/priority/",
+    "bulk_purge": "/actions/bulk/purge/",
+    "bulk_restore": "/actions/bulk/restore/",
+    "pause_operation": "/actions/operation/pause/",
+    "resume_operation": "/actions/operation/resume/",
+    "stop_operation": "/actions/operation/stop/",
+    "create_person": "/actions/people/create/",
+    "change_person": "/actions/people/change/",
+    "link_person": "/actions/people/link/",
+    "end_sessions": "/actions/people/end-sessions/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
     "/tenants/tenant/?id=acme", "/types/type/?id=CRAWL", "/caps/tenant/?id=acme", "/caps/type/?id=CRAWL",
     "/caps/tenant/effect/?id=acme&cap=5", "/caps/type/effect/?id=CRAWL&cap=0",
 ]  # fmt: skip
+# Previews of work on many jobs: a filter may follow.
+BULK_PAGES = ["/bulk/cancel/", "/bulk/retry/", "/bulk/rerun/", "/bulk/run-now/", "/bulk/priority/", "/bulk/purge/",
+              "/bulk/restore/"]  # fmt: skip
+# Pages about one operation: put its number in.
+OPERATION_PAGES = ["/operations/{}/", "/operations/{}/stop/"]
 # Pages about one failure group: put its fingerprint in.
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 # Pages about one event of the ledger: put its id in.

@@ -1,6 +1,7 @@
 """What tests of the console's pages share."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -25,11 +26,19 @@ def _nothing_kept() -> Iterator[None]:
 
 @pytest.fixture
 def as_role(db: None) -> Callable[..., Client]:
-    """`as_role("viewer")`: a client signed in with that role; `""` for an account without one."""
+    """`as_role("viewer")`: a client signed in with that role, just now; `""` for an account without one.
 
-    def signed_in(role: str, **options: object) -> Client:
-        client = Client(**options)
-        client.force_login(user(role), "django.contrib.auth.backends.ModelBackend")
+    `proved=False`: longer ago than a grave action accepts without asking again.
+    """
+
+    def signed_in(role: str, username: str = "", proved: bool = True, **options: object) -> Client:
+        client, person = Client(**options), user(role, username)
+        client.force_login(person, "django.contrib.auth.backends.ModelBackend")
+        if proved:
+            session = client.session
+            session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+            session["account_authentication_methods_user"] = str(person.pk)
+            session.save()
         return client
 
     return signed_in

@@ -13,28 +13,32 @@ from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
 from tests.console.addresses import (
     ACTIONS,
+    BULK_PAGES,
     CAP_PAGES,
     GROUP_PAGES,
     HTMX,
     JOB_PAGES,
     LEDGER_PAGES,
     OPEN,
+    OPERATION_PAGES,
     PAGES,
+    PEOPLE_PAGES,
     job_pages,
 )
 from tests.console.conftest import ROLES
-from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, PauseFactory, user
+from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, OperationFactory, PauseFactory, user
 
 pytestmark = pytest.mark.django_db
 
 
 def test_every_route_is_in_the_lists_of_these_tests() -> None:
-    known = {page.split("?")[0].strip("/") for page in [*PAGES, *OPEN, *ACTIONS.values()]}
+    known = {page.split("?")[0].strip("/") for page in [*PAGES, *PEOPLE_PAGES, *OPEN, *ACTIONS.values()]}
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
-              "actions/restore/<path:job_id>/", "ledger/document/", "ledger/act/",
-              "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/"}  # fmt: skip
+              "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
+              "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "operations/<int:operation_id>/",
+              "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -42,10 +46,14 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     "path",
     [
         *PAGES,
+        *PEOPLE_PAGES,
         *JOB_PAGES,
         *GROUP_PAGES,
         *CAP_PAGES,
         *LEDGER_PAGES,
+        *BULK_PAGES,
+        "/operations/1/",
+        "/operations/1/stop/",
         "/dialogs/cancel/?id={}",
         "/dialogs/reveal/?id={}&value=config",
         "/audit/entry/?id=1",
@@ -79,11 +87,19 @@ def test_what_machines_ask_is_open(client: Client, path: str) -> None:
 @pytest.mark.parametrize("name", ROLES)
 def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) -> None:
     client, job = as_role(name), JobFactory(dead=True)
-    entry = AuditFactory()
+    entry, operation = AuditFactory(), OperationFactory(kind="retry").pk
     own = [f"/dialogs/retry/?id={job.id}", f"/dialogs/reveal/?id={job.id}&value=config", f"/audit/entry/?id={entry.pk}"]
-    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *own]:
+    work = [*BULK_PAGES, *(path.format(operation) for path in OPERATION_PAGES)]
+    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own]:
         assert client.get(path).status_code == 200, path
         assert client.get(path, headers=HTMX).status_code == 200, path
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_people_are_for_admins(as_role: Callable[..., Client], name: str) -> None:
+    client = as_role(name)
+    for path in PEOPLE_PAGES:
+        assert client.get(path.format(f"the-{name}")).status_code == (200 if name == "admin" else 403), path
 
 
 def test_an_account_without_a_role_sees_nothing(as_role: Callable[..., Client]) -> None:
@@ -129,9 +145,32 @@ FORMS = {
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
     "ledger_retry": {"id": "event"},
     "ledger_purge": {"id": "event"},
+    "bulk_priority": {"priority": "3"},
+    "create_person": {"username": "erik", "role": "support", "tenants": "acme"},
+    "change_person": {"user": "somebody", "role": "operator", "active": "on"},
+    "link_person": {"user": "somebody"},
+    "end_sessions": {"user": "somebody"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
-           "run_now": {"retry_wait": True}, "purge": {"done": True}}  # fmt: skip
+           "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
+           "bulk_run_now": {"retry_wait": True}, "bulk_purge": {"dead": True}}  # fmt: skip
+
+
+def form_for(action: str, job: Job) -> dict[str, str]:
+    """What an action's form sends, on something that it fits."""
+    if action == "restore":
+        transitions.purge([JobFactory(done=True, id=job.id + "-purged").id], actor="kim", reason="test")
+        job.id += "-purged"
+    form = {"id": job.id, "reason": "a test", "query": "type=CRAWL"} | FORMS.get(action, {})
+    if action == "resume":
+        form["id"] = str(PauseFactory().pk)
+    if action.endswith("_operation"):
+        state = "PAUSED" if action == "resume_operation" else "RUNNING"
+        form["id"] = str(OperationFactory(kind="retry", state=state).pk)
+    if action == "bulk_restore":
+        transitions.purge([JobFactory(id="purged", done=True).id], actor="dana", reason="x")
+        form["query"] = "id=purged"
+    return form
 
 
 @pytest.mark.parametrize("name", [*ROLES, "", None])
@@ -140,20 +179,26 @@ def test_every_action_as_every_role(
     as_role: Callable[..., Client], client: Client, empty_cache: None, action: str, name: str | None
 ) -> None:
     job = JobFactory(**FITTING.get(action, {}))
-    pause = PauseFactory()
     GroupFactory(fingerprint="v1:a")
     if action == "restore":
         transitions.purge([JobFactory(done=True, id=job.id + "-purged").id], actor="kim", reason="test")
         job.id += "-purged"
     EventFactory(id="event")
     form = {"id": pause.pk if action == "resume" else job.id, "reason": "a test"} | FORMS.get(action, {})
+    user("viewer", "somebody")
+    form = form_for(action, job)
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
     done = AuditEntry.objects.exists()
     if name is None:
         assert (response.status_code, done) == (302, False)
         assert response["Location"] == "/accounts/login/"
     elif name and name in TABLE[action]:
-        shown = action in {"reveal", "export_audit"}  # their answer is what was asked for
+        shown = action in {
+            "reveal",
+            "export_audit",
+            "create_person",
+            "link_person",
+        }  # their answer is what was asked for
         assert (response.status_code, done) == (200 if shown else 302, True), response.content[:500]
     else:
         assert (response.status_code, done) == (403, False)
@@ -175,7 +220,7 @@ def test_only_a_post_acts(admin: Client, action: str, method: str) -> None:
 def test_a_post_without_the_forms_token_is_refused(as_role: Callable[..., Client], action: str) -> None:
     client = as_role("admin", enforce_csrf_checks=True)
     job = JobFactory()
-    response = client.post(ACTIONS[action], {"id": job.id, "reason": "x"} | FORMS.get(action, {}))
+    response = client.post(ACTIONS[action], form_for(action, job))
     assert response.status_code == 403
     assert "Reload the page" in response.content.decode()
     assert not AuditEntry.objects.exists()

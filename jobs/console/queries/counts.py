@@ -1,5 +1,6 @@
 """How many jobs are in which state: from the counters that the triggers keep, never by counting the table."""
 
+from jobs.console import scope
 from jobs.console.queries.db import Row, fetch
 
 # The folded counters and what is not folded yet, as (tenant_id, type, state, n).
@@ -22,12 +23,13 @@ CHANGES = """
 
 
 def by_state(type_: str = "", tenant: str = "") -> dict[str, int]:
-    """Exact counts of each state that occurs, of one type or tenant if named."""
+    """Exact counts of each state that occurs, of one type or tenant if named, for the tenants that may be seen."""
     rows = fetch(
         f"""SELECT state, sum(n)::bigint AS n FROM ({STATES}) c
              WHERE (%(type)s = '' OR type = %(type)s) AND (%(tenant)s = '' OR tenant_id = %(tenant)s)
+               AND {scope.only("tenant_id")}
              GROUP BY state HAVING sum(n) > 0""",  # noqa: S608  (no value is in the text)
-        {"type": type_, "tenant": tenant},
+        {"type": type_, "tenant": tenant} | scope.params(),
     )
     return {row["state"]: row["n"] for row in rows}
 

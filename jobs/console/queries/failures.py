@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
 from jobs.console.queries.groups import SPANS, Span
@@ -142,6 +143,8 @@ class Table:
 def by_type(filter_: FailureFilter, now: datetime) -> Table:
     """Job type × failure type."""
     source, clause = (FAILING_TENANTS, "tenant_id = %(tenant)s") if filter_.tenant else (CAUSES, "true")
+    if scope.limited():  # the counts by cause know no tenants
+        source, clause = FAILING_TENANTS, "(%(tenant)s = '' OR tenant_id = %(tenant)s)"
     return _table(_count(source, "type", clause, filter_, now), MOST_TYPES)
 
 
@@ -152,13 +155,15 @@ def by_tenant(filter_: FailureFilter, now: datetime) -> Table:
 
 
 def _count(source: str, by: str, clause: str, filter_: FailureFilter, now: datetime) -> list[Row]:
+    if source is FAILING_TENANTS:
+        clause += f" AND {scope.only('tenant_id')}"
     return fetch(
         f"""SELECT {by} AS name, failure_type, sum(n)::bigint AS n, sum(dead)::bigint AS dead FROM ({source}) c
              WHERE {clause} AND (%(type)s = '' OR type = %(type)s)
                AND (%(failure)s::text IS NULL OR failure_type = %(failure)s)
              GROUP BY 1, 2""",  # noqa: S608  (constants)
         {"grain": filter_.span.grain, "since": filter_.span.since(now), "type": filter_.type,
-         "failure": filter_.failure, "tenant": filter_.tenant},
+         "failure": filter_.failure, "tenant": filter_.tenant} | scope.params(),
     )  # fmt: skip
 
 
@@ -213,8 +218,8 @@ def count_runs(filter_: FailureFilter) -> int | None:
 
 def _where(filter_: FailureFilter) -> tuple[str, dict[str, Any]]:
     """The rows of the history that a filter counts; each clause fits an index that holds failures alone."""
-    parts = ["to_status IN ('RETRY_WAIT', 'FAILED')"]
-    params: dict[str, Any] = {}
+    parts = ["to_status IN ('RETRY_WAIT', 'FAILED')", scope.only("tenant_id")]
+    params: dict[str, Any] = dict(scope.params())
     if filter_.end == "dead":
         parts.append("to_status = 'FAILED' AND to_dlq AND from_status IS NOT NULL")
     else:

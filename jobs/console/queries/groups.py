@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from jobs.console import scope
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.queries.rollups import CAUSES
 from jobs.domain.groups import OPEN
@@ -98,9 +99,28 @@ SELECT c.fingerprint, coalesce(g.type, c.type) AS type, coalesce(g.failure_type,
  LIMIT %(most)s
 """
 
-_OF_TENANT = """
-SELECT fingerprint, n, 0::bigint AS dead, '' AS type, '' AS failure_type, first_at, last_at
-  FROM failure_group_tenant WHERE tenant_id = %(tenant)s AND last_at >= %(since)s
+_OF_TENANTS = """
+SELECT fingerprint, sum(n)::bigint AS n, 0::bigint AS dead, '' AS type, '' AS failure_type, min(first_at) AS first_at,
+       max(last_at) AS last_at
+  FROM failure_group_tenant
+ WHERE (%(tenant)s = '' OR tenant_id = %(tenant)s) AND last_at >= %(since)s AND {seen}
+ GROUP BY 1
+"""
+
+# What others wrote of a group, and its sample, may name tenants that are not to be seen: theirs is their own latest error.
+_LINES_OF_SOME = """
+SELECT c.fingerprint, g.type, g.failure_type, left(coalesce(h.error, ''), 300) AS sample, g.state, '' AS owner,
+       c.first_at, c.last_at, c.n, c.dead, count(*) OVER () AS total
+  FROM ({counted}) c
+  JOIN failure_group g USING (fingerprint)
+  LEFT JOIN LATERAL (SELECT detail ->> 'error' AS error FROM job_history
+                      WHERE detiq_group(type, fingerprint, left(detail ->> 'error', 2000)) = c.fingerprint AND {seen}
+                        AND to_status IN ('RETRY_WAIT', 'FAILED') AND at >= %(since)s
+                      ORDER BY at DESC, id DESC LIMIT 1) h ON true
+ WHERE (%(states)s::text[] IS NULL OR g.state = ANY (%(states)s))
+   AND (%(type)s = '' OR g.type = %(type)s) AND (%(failure)s::text IS NULL OR g.failure_type = %(failure)s)
+ ORDER BY (g.state IN ('NEW', 'REGRESSED')) DESC, c.n DESC, c.fingerprint
+ LIMIT %(most)s
 """
 
 
@@ -116,12 +136,14 @@ def of_span(
 ) -> list[GroupLine]:
     """The groups that failed in a span: new and regressed ones first, then those that failed most.
 
-    With a tenant: those that hit it in the span, counted for it from their first failure on.
+    With a tenant: those that hit it in the span, counted for it from their first failure on. Likewise for the tenants of
+    somebody limited to some; what is only known over all tenants (hours, what is usual) is then left out.
     """
     params = {"grain": span.grain, "since": span.since(now), "type": type_, "failure": failure, "tenant": tenant,
-              "most": most, "states": states}  # fmt: skip
-    counted = _OF_TENANT if tenant else _COUNTED
-    rows = fetch(_LINES.format(counted=counted), params)
+              "most": most, "states": states} | scope.params()  # fmt: skip
+    seen = scope.only("tenant_id")
+    counted = _OF_TENANTS.format(seen=seen) if tenant or scope.limited() else _COUNTED
+    rows = fetch((_LINES_OF_SOME if scope.limited() else _LINES).format(counted=counted, seen=seen), params)
     lines = [GroupLine(**{name: row[name] for name in row if name != "total"}) for row in rows]
     _complete(lines, span, now)
     return lines
@@ -131,6 +153,10 @@ def _complete(lines: list[GroupLine], span: Span, now: datetime) -> None:
     """Adds tenants, the last day's hours, and what is usual."""
     names = [line.fingerprint for line in lines]
     hit = _tenants(names, span.since(now))
+    if scope.limited():
+        for line in lines:
+            line.tenants = hit.get(line.fingerprint, 0)
+        return
     sparks = hours(names, now)
     usual = _usual(names, span, now)
     for line in lines:
@@ -141,18 +167,19 @@ def _complete(lines: list[GroupLine], span: Span, now: datetime) -> None:
 
 def _tenants(names: list[str], since: datetime) -> dict[str, int]:
     rows = fetch(
-        """SELECT f.name, t.n FROM unnest(%(names)s::text[]) AS f (name)
+        f"""SELECT f.name, t.n FROM unnest(%(names)s::text[]) AS f (name)
             CROSS JOIN LATERAL (
                   SELECT count(*) AS n FROM (SELECT tenant_id FROM failure_group_tenant
                                               WHERE fingerprint = f.name AND last_at >= %(since)s
-                                              LIMIT %(most)s) x) t""",
-        {"names": names, "since": since, "most": MOST_TENANTS},
+                                                AND {scope.only("tenant_id")}
+                                              LIMIT %(most)s) x) t""",  # noqa: S608
+        {"names": names, "since": since, "most": MOST_TENANTS} | scope.params(),
     )
     found = {row["name"]: row["n"] for row in rows}
     fresh = fetch(
-        """SELECT fingerprint, array_agg(DISTINCT tenant_id) AS tenants FROM failure_delta
-            WHERE fingerprint = ANY (%(names)s) AND n > 0 GROUP BY 1""",
-        {"names": names},
+        f"""SELECT fingerprint, array_agg(DISTINCT tenant_id) AS tenants FROM failure_delta
+            WHERE fingerprint = ANY (%(names)s) AND n > 0 AND {scope.only("tenant_id")} GROUP BY 1""",  # noqa: S608
+        {"names": names} | scope.params(),
     )
     for row in fresh:  # not folded yet: at least those
         found[row["fingerprint"]] = max(found.get(row["fingerprint"], 0), len(row["tenants"]))

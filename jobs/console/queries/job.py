@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.conf import conf
+from jobs.console import scope
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
 from jobs.domain.masking import mask_json
@@ -37,8 +38,8 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
 
 
 def find(job_id: str) -> Row | None:
-    """The job without its values; None when there is none."""
-    row = fetch_one(_JOB, {"id": job_id})
+    """The job without its values; None when there is none that may be seen."""
+    row = fetch_one(_JOB + " AND " + scope.only('j."tenantId"'), {"id": job_id} | scope.params())
     if row is not None:
         for one in ("version", "stamp"):
             row[one] = hashlib.sha256(row[one].encode()).hexdigest()[:12]
@@ -48,7 +49,10 @@ def find(job_id: str) -> Row | None:
 
 def in_trash(job_id: str) -> Row | None:
     """When and by whom it was purged."""
-    return fetch_one("SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s", {"id": job_id})
+    return fetch_one(
+        f"SELECT purged_at, purged_by FROM job_trash WHERE job_id = %(id)s AND {scope.only('tenant_id')}",  # noqa: S608
+        {"id": job_id} | scope.params(),
+    )
 
 
 def trashed(job_id: str) -> Row | None:
@@ -72,8 +76,8 @@ def values(job_id: str, masked: bool = True) -> dict[str, Shown | None]:
     row = fetch_one(
         f"""SELECT {", ".join(f"left(v.{one}, {TREE_CHARACTERS}) AS {one}, length(v.{one}) AS {one}_size" for one in VALUES)}
               FROM (SELECT config::text AS config, result::text AS result, checkpoint::text AS checkpoint
-                      FROM "PlatformJob" WHERE id = %(id)s OFFSET 0) v""",  # noqa: S608
-        {"id": job_id},
+                      FROM "PlatformJob" WHERE id = %(id)s AND {scope.only('"tenantId"')} OFFSET 0) v""",  # noqa: S608
+        {"id": job_id} | scope.params(),
     )
     keys = conf().masked_keys if masked else None
     return {one: show(row[one], row[f"{one}_size"] or 0, keys) if row else None for one in VALUES}
@@ -83,7 +87,10 @@ def raw(job_id: str, name: str) -> str | None:
     """One value, whole, with its secrets masked; or the error as stored."""
     if name not in {*VALUES, "error"}:
         return None
-    row = fetch_one(f'SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s', {"id": job_id})  # noqa: S608
+    row = fetch_one(
+        f"""SELECT {name}::text AS value FROM "PlatformJob" WHERE id = %(id)s AND {scope.only('"tenantId"')}""",  # noqa: S608
+        {"id": job_id} | scope.params(),
+    )
     text: str | None = row["value"] if row else None
     return text if text is None or name == "error" else mask_json(text, conf().masked_keys)[0]
 
@@ -204,6 +211,7 @@ def log_lines(job_id: str) -> list[Row]:
 def copies(job_id: str) -> list[Row]:
     """The latest jobs that are copies of this one."""
     return fetch(
-        """SELECT id, "queuedAt" AS at FROM "PlatformJob" WHERE "originId" = %(id)s ORDER BY "queuedAt" DESC LIMIT 5""",
-        {"id": job_id},
+        f"""SELECT id, "queuedAt" AS at FROM "PlatformJob" WHERE "originId" = %(id)s AND {scope.only('"tenantId"')}
+             ORDER BY "queuedAt" DESC LIMIT 5""",  # noqa: S608
+        {"id": job_id} | scope.params(),
     )

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from jobs.console import scope
 from jobs.console.filters import SHORTEST_INDEXED, JobFilter, where
 from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries import counts
@@ -20,6 +21,8 @@ MOST_PICKED = 5_000
 # So many waiting jobs of a filter, in so many lanes, are asked why they wait.
 MOST_WAITING = 100_000
 MOST_LANES = 20_000
+# The list of somebody limited to some tenants is merged from each tenant's own, if they are not too many.
+MOST_PARTS = 60
 
 # No config, result or checkpoint: they may be megabytes, and no list shows them.
 COLUMNS = """
@@ -65,7 +68,11 @@ def _walk(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size:
 
 
 def _one_by_one(filter_: JobFilter) -> list[JobFilter]:
-    return [filter_.with_states(state) for state in filter_.states] or [filter_]
+    by_state = [filter_.with_states(state) for state in filter_.states] or [filter_]
+    tenants = sorted(filter_.within or ())
+    if "tenant" in filter_.texts or not tenants or len(tenants) * len(by_state) > MOST_PARTS:
+        return by_state
+    return [one.with_text("tenant", tenant) for one in by_state for tenant in tenants]
 
 
 def _place(after: Cursor | None, before: Cursor | None) -> tuple[str, Row]:
@@ -239,11 +246,13 @@ def _counted_lanes(filter_: JobFilter) -> list[Row]:
             SELECT c.type, c.tenant_id, NULL AS project_id, c.n, least(coalesce(l.n, 0), c.n)::bigint AS later
               FROM (SELECT type, tenant_id, sum(n)::bigint AS n FROM ({counts.STATES}) s
                      WHERE state = 'QUEUED' AND (%(for_type)s = '' OR type = %(for_type)s)
-                       AND (%(for_tenant)s = '' OR tenant_id = %(for_tenant)s)
+                       AND (%(for_tenant)s = '' OR tenant_id = %(for_tenant)s) AND {scope.only("tenant_id")}
                      GROUP BY 1, 2 HAVING sum(n) > 0) c
               LEFT JOIN later l USING (type, tenant_id)
              ORDER BY c.n DESC LIMIT {MOST_LANES + 1}""",  # noqa: S608
-        params | {"for_type": filter_.texts.get("type", ""), "for_tenant": filter_.texts.get("tenant", "")},
+        params
+        | {"for_type": filter_.texts.get("type", ""), "for_tenant": filter_.texts.get("tenant", "")}
+        | scope.params(),
     )
 
 
@@ -262,12 +271,13 @@ def _read_lanes(filter_: JobFilter, by_project: bool) -> list[Row]:
 
 def find(text: str) -> Row | None:
     """What a word from the search field names exactly: a job's id, else a tenant, else a type."""
+    seen = scope.only('"tenantId"')
     return fetch_one(
-        """SELECT 'id' AS kind FROM "PlatformJob" WHERE id = %(text)s
+        f"""SELECT 'id' AS kind FROM "PlatformJob" WHERE id = %(text)s AND {seen}
            UNION ALL
-           (SELECT 'tenant' FROM "PlatformJob" WHERE "tenantId" = %(text)s LIMIT 1)
+           (SELECT 'tenant' FROM "PlatformJob" WHERE "tenantId" = %(text)s AND {seen} LIMIT 1)
            UNION ALL
-           (SELECT 'type' FROM "PlatformJob" WHERE type = %(text)s LIMIT 1)
-           LIMIT 1""",
-        {"text": text},
+           (SELECT 'type' FROM "PlatformJob" WHERE type = %(text)s AND {seen} LIMIT 1)
+           LIMIT 1""",  # noqa: S608
+        {"text": text} | scope.params(),
     )

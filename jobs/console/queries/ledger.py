@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries.db import Row, fetch, fetch_one
 from jobs.ledger import outbox
@@ -58,13 +59,15 @@ class LedgerFilter:
 
     def where(self, max_attempts: int) -> tuple[str, Row]:
         """Its condition and parameters."""
-        clause, params = _WHERE[self.state], {"max_attempts": max_attempts} | self.texts
+        clause = f"{_WHERE[self.state]} AND {scope.only('company_id')}"
+        params = {"max_attempts": max_attempts} | scope.params() | self.texts
         return clause + "".join(f" AND {FIELDS[name]} = %({name})s" for name in self.texts), params
 
 
 def counts(max_attempts: int) -> list[Row]:
     """By hook type, each kind counted up to 10,000; the succeeded are those of the last hour."""
-    return outbox.status_counts(max_attempts, MOST)
+    within = scope.current()
+    return outbox.status_counts(max_attempts, MOST, None if within is None else sorted(within))
 
 
 def events(filter_: LedgerFilter, max_attempts: int, after: Cursor | None, before: Cursor | None) -> Page:

@@ -1,6 +1,7 @@
 """The tenants' page: who has jobs or a setting, the busiest first."""
 
 from jobs.conf import conf
+from jobs.console import scope
 from jobs.console.queries.counts import STATES
 from jobs.console.queries.db import Row, fetch
 
@@ -21,11 +22,13 @@ def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:
                                    coalesce(sum(n) FILTER (WHERE state = 'DEAD_LETTERED'), 0)::bigint AS dead,
                                    sum(n)::bigint AS total
                               FROM ({STATES}) c
-                             WHERE %(name)s = '' OR strpos(lower(tenant_id), lower(%(name)s)) > 0
+                             WHERE (%(name)s = '' OR strpos(lower(tenant_id), lower(%(name)s)) > 0)
+                               AND {scope.only("tenant_id")}
                              GROUP BY 1 HAVING sum(n) > 0) x) t
               LEFT JOIN unnest(%(names)s::text[], %(ns)s::bigint[]) AS r (tenant_id, n) USING (tenant_id)
               LEFT JOIN tenant_setting s USING (tenant_id)
              ORDER BY t.tenant_id = ANY (%(first)s) DESC, t.queued DESC, running DESC, t.total DESC, t.tenant_id
              LIMIT {MOST}""",  # noqa: S608
-        {"cap": conf().tenant_cap, "name": name, "names": list(running), "ns": list(running.values()), "first": first},
+        {"cap": conf().tenant_cap, "name": name, "names": list(running), "ns": list(running.values()), "first": first}
+        | scope.params(),
     )

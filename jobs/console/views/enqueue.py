@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from jobs.console import scope
 from jobs.console.forms import EnqueueForm
 from jobs.console.links import job_url
 from jobs.console.permissions import can, who_may
@@ -33,6 +34,9 @@ def enqueue(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied(f"Your role may not do this; {who_may('enqueue')} may. Nothing was changed.")
     form = EnqueueForm(request.POST)
     if not form.is_valid():
+        return _form(request, form, 422)
+    if not scope.sees(form.cleaned_data["tenant"]):
+        form.add_error("tenant", "It is none of the tenants of this account.")
         return _form(request, form, 422)
     try:
         made = once(request, "enqueue", form.cleaned_data["token"], lambda: _make(request, form))

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from psycopg_pool import PoolTimeout
 
+from jobs.console import scope
 from jobs.console.queries.db import TooSlow
 from jobs.domain.errors import (
     CapChanged,
@@ -18,10 +19,15 @@ from jobs.domain.errors import (
     InvalidInput,
     JobNotFound,
     JobsError,
+    NothingToDo,
+    OperationNotFound,
+    OperationRefused,
+    SetGrew,
     StillAlive,
     TransitionRefused,
 )
 from jobs.operations.ledger import EventNotFound, EventRefused
+from jobs.operations.people import LastAdmin, PersonNotFound
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -31,12 +37,18 @@ STATUS: dict[type[Exception], int] = {
     GroupNotFound: 404,
     GroupChanged: 409,
     TransitionRefused: 409,
+    OperationNotFound: 404,
+    OperationRefused: 409,
+    NothingToDo: 409,
+    SetGrew: 409,
     DuplicateJob: 409,
     PauseNotFound: 409,
     CapChanged: 409,
     StillAlive: 409,
     EventNotFound: 404,
     EventRefused: 409,
+    PersonNotFound: 404,
+    LastAdmin: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}
@@ -45,6 +57,8 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 def answer(request: HttpRequest, error: BaseException) -> HttpResponse | None:
     """The answer to an error that we have words for; None for a fault of ours."""
+    if isinstance(error, DuplicateJob) and scope.limited():  # the keys are of all tenants, and so is who holds one
+        return page(request, 409, "Another active job holds its unique key. Nothing was changed.")
     if isinstance(error, JobsError):
         return page(request, status_of(error), sentence(str(error)))
     if isinstance(error, DataError):

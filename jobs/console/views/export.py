@@ -36,7 +36,7 @@ def export(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         )
     filter_ = read.searchable(JobFilter.parse(request.GET))
     who = person(request)
-    exports.begun(who, filter_.params(), form)
+    exports.begun(who, filter_.recorded(), form)
     writer = FORMS[form]()
     response = StreamingHttpResponse(_stream(filter_, writer, who), content_type=f"{writer.kind}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="jobs-{database_now():%Y%m%d-%H%M%S}.{writer.ending}"'
@@ -57,7 +57,7 @@ async def _stream(filter_: JobFilter, writer: Csv | Json, who: Person) -> AsyncI
     finally:
         _running.discard(turn)
         log.info("jobs.exported", actor=who.actor, rows=count, complete=complete)
-        await _record(who, filter_.params(), writer.ending, count, complete)
+        await _record(who, filter_.recorded(), writer.ending, count, complete)
 
 
 async def _record(who: Person, filter_: dict[str, Any], form: str, rows: int, complete: bool) -> None:

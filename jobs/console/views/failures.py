@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.console import words
+from jobs.console import scope, words
 from jobs.console.links import failures_url, runs_url
 from jobs.console.paging import Page, decode
 from jobs.console.queries import failures as read
@@ -61,7 +61,7 @@ def _tables(filter_: FailureFilter, state: str, more: bool, now: datetime) -> di
                    for line in lines],
         "cut": len(lines) == most,
         "more_url": failures_url(**filter_.params(), state=state, causes="more") if len(lines) == most and not more else "",
-        "states": _states(filter_, state, groups.count_by_state(filter_.span, now)),
+        "states": _states(filter_, state, {} if scope.limited() else groups.count_by_state(filter_.span, now)),
         "verdict": verdict(filter_, types, lines),
         "types": table(types, pinned, "type", state),
         "tenants": table(tenants, pinned, "tenant", state),
@@ -116,7 +116,12 @@ def _states(filter_: FailureFilter, state: str, counted: dict[str, int]) -> list
     tabs = [("", "All", sum(counted.values())), (OPEN_KEY, "Open", sum(counted.get(one, 0) for one in OPEN))]
     tabs += [(one.value, WORDS[one], counted.get(one.value, 0)) for one in GroupState]
     return [
-        {"label": label, "n": None if filter_.narrowed else n, "url": _url(filter_, key), "on": key == state}
+        {
+            "label": label,
+            "n": None if filter_.narrowed or scope.limited() else n,
+            "url": _url(filter_, key),
+            "on": key == state,
+        }
         for key, label, n in tabs
     ]
 

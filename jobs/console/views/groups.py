@@ -7,6 +7,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.console import charts, words
+from jobs.console.bulk import Ask
+from jobs.console.filters import JobFilter
 from jobs.console.forms import GroupForm, problem
 from jobs.console.links import group_url, jobs_url, runs_url
 from jobs.console.paging import storable
@@ -17,6 +19,7 @@ from jobs.console.queries.failures import FailureFilter
 from jobs.console.queries.groups import SPANS
 from jobs.console.queries.overview import forget
 from jobs.console.views.render import action, done, person, show
+from jobs.domain.bulk import Kind
 from jobs.domain.errors import GroupNotFound
 from jobs.domain.groups import CHOICES, WORDS, GroupState
 from jobs.domain.states import DEAD_LETTERED
@@ -76,6 +79,8 @@ def _context(row: Row, now: Any) -> dict[str, Any]:
         "changes": [one | {"word": WORDS.get(one["to_state"], one["to_state"])} for one in groups.changes(fingerprint)],
         "runs_url": runs_url(span="30d", group=fingerprint),
         "dead_url": jobs_url(group=fingerprint, state=DEAD_LETTERED),
+        "redrive_url": Ask(Kind.RETRY, JobFilter(texts={"group": fingerprint})).url(),
+        "cancel_url": Ask(Kind.CANCEL, JobFilter(states=("RETRY_WAIT",), texts={"group": fingerprint})).url(),
         "waiting_url": jobs_url(group=fingerprint, state="RETRY_WAIT"),
         "of_jobs": not fingerprint.startswith("sql:"),
     }

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from jobs.console import why, words
+from jobs.console import scope, why, words
 from jobs.console.life import life
 from jobs.console.links import group_url, job_url
 from jobs.console.paging import storable
@@ -83,7 +83,7 @@ def context(request: HttpRequest, row: Row, timeline: read.Timeline) -> dict[str
 
 def held(row: Row) -> dict[str, Any]:
     """Why a queued job isn't running: a sentence, then gate by gate."""
-    in_force = pauses.active()
+    in_force = scope.pauses(pauses.active())
     one = waiting.explain([row["id"]]).get(row["id"])
     doing = why.sentence(row, one, in_force)
     if one is None:
@@ -96,13 +96,15 @@ def held(row: Row) -> dict[str, Any]:
         "answer": why.begins(one, doing),
         "others": why.others(row, one, in_force),
         "verdict": why.verdict(one),
-        "gates": why.lines(row, one, in_force, _ahead(row["id"]), silent),
+        "gates": why.lines(row, one, in_force, _ahead(row["id"]), silent, over_all=not scope.limited()),
         "gates_at": one.at,
     }
 
 
 def _ahead(job_id: str) -> waiting.Ahead | None:
     """What is before it; None, shown as unknown, if that takes too long to count."""
+    if scope.limited():
+        return None
     try:
         with limited(0.5):
             return waiting.ahead(job_id)

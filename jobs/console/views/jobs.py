@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.views.decorators.http import require_safe
 
-from jobs.console import why, words
+from jobs.console import scope, why, words
 from jobs.console.filters import AGES, TEXTS, JobFilter
 from jobs.console.links import job_url
 from jobs.console.paging import Page, decode, storable
@@ -17,6 +17,7 @@ from jobs.console.queries import jobs as read
 from jobs.console.queries import saved
 from jobs.console.queries.db import TooSlow, database_now, one_snapshot
 from jobs.console.tables import JobsTable
+from jobs.console.views.bulk import menu
 from jobs.console.views.render import show, wants_part
 from jobs.domain.failures import FailureType
 from jobs.domain.states import WORDS
@@ -86,6 +87,7 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "why_url": filter_.with_states().url("/why/") if waits and _shows_queued(filter_) else "",
         "why_count": _count(waits, counts),
         "pinned_url": pinned(filter_, now, path),
+        "bulk_menu": menu(request, filter_),
     }
 
 
@@ -152,7 +154,7 @@ def gates(rows: list[dict[str, Any]], now: datetime) -> words.Gates:
     queued = [row for row in rows if row["status"] == "QUEUED"]
     if not queued:
         return words.Gates(now)
-    in_force = pauses.active()
+    in_force = scope.pauses(pauses.active())
     found = waiting.explain([row["id"] for row in queued])
     return words.Gates(now, {row["id"]: why.sentence(row, found.get(row["id"]), in_force) for row in queued})
 

@@ -9,6 +9,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connections
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 
+from jobs.console.accounts import must_enrol
 from jobs.console.live import MOST_CLIENTS, hub, stream
 from jobs.console.permissions import can
 
@@ -46,6 +47,7 @@ class _Request:
 def _welcome_and_close(session_key: str | None) -> bool:
     """Is this session still that of somebody who may read? Leaves no connection behind."""
     try:
-        return can(get_user(_Request(SessionStore(session_key))), "read")  # type: ignore[arg-type]
+        user = get_user(_Request(SessionStore(session_key)))  # type: ignore[arg-type]
+        return can(user, "read") and not must_enrol(user)
     finally:
         connections.close_all()

@@ -5,8 +5,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.console import charts, verdicts
-from jobs.console.queries.db import TooSlow
+from jobs.console import charts, scope, verdicts
+from jobs.console.queries import counts
+from jobs.console.queries import tenants as tenants_read
+from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import TOP, Detail, Snapshot, TypeLine, detail, shared
 from jobs.console.views.render import show
 from jobs.domain.states import WORDS
@@ -18,6 +20,8 @@ LEFT_COLUMN, RIGHT_COLUMN = 640, 524
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """The answers of now. One reading serves every open overview of this process."""
+    if scope.limited():
+        return show(request, "console/overview_of_some.html", _of_some())
     try:
         context = _context(shared.get())
     except TooSlow as error:
@@ -28,6 +32,27 @@ def overview(request: HttpRequest) -> HttpResponse:
         except TooSlow as error:
             context["detail_too_slow"] = str(error)
     return show(request, "console/overview.html", context)
+
+
+def _of_some() -> dict[str, Any]:
+    """What somebody limited to some tenants sees: their states and tenants; the rest is known over all tenants alone."""
+    try:
+        with limited():
+            states, now = counts.by_state(), database_now()
+            running: dict[str, int] = {}
+            for row in shared.get().live:
+                if not row["inline"]:
+                    running[row["tenant_id"]] = running.get(row["tenant_id"], 0) + row["n"]
+            rows = tenants_read.page("", running, [])
+    except TooSlow as error:
+        return {"too_slow": str(error)}
+    names = [*WORDS, *sorted(set(states) - set(WORDS))]
+    return {
+        "cells": [{"state": name, "n": states.get(name, 0)} for name in names],
+        "tenants": rows,
+        "total": rows[0]["tenants"] if rows else 0,
+        "server_now": now,
+    }
 
 
 def _context(now: Snapshot) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
-from jobs.console import verdicts
+from jobs.console import scope, verdicts, words
 from jobs.console.paging import storable
 from jobs.console.queries import tenants as read
 from jobs.console.queries.db import Row, TooSlow, limited
@@ -29,8 +29,8 @@ def tenants(request: HttpRequest) -> HttpResponse:
             "rows": list(zip(rows, lines(rows, now, more), strict=True)),
             "total": rows[0]["tenants"] if rows else 0,
             "server_now": now.at,
-            "verdict": verdicts.tenants(now, more),
-            "fairness": more.fairness,
+            "verdict": _verdict_of_some(rows) if scope.limited() else verdicts.tenants(now, more),
+            "fairness": None if scope.limited() else more.fairness,
             "share_minutes": capacity.SHARE_MINUTES,
         }
     except TooSlow as error:
@@ -49,4 +49,12 @@ def lines(rows: list[Row], now: Snapshot, more: Detail) -> list[TenantLine]:
         for row in rows
     ]  # fmt: skip
     capacity.fill(found, now.live, more.took, set(more.active))
+    if scope.limited():  # a share is one of what all tenants took together
+        for line in found:
+            line.share = line.fair = None
     return found
+
+
+def _verdict_of_some(rows: list[Row]) -> words.Verdict:
+    waiting = sum(bool(row["queued"]) for row in rows)
+    return words.Verdict(f"{words.plural(waiting, 'tenant')} {'waits' if waiting == 1 else 'wait'}")

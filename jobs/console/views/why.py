@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from jobs.console import scope, words
 from jobs.console import why as say
-from jobs.console import words
 from jobs.console.filters import JobFilter
 from jobs.console.queries import jobs as read
 from jobs.console.queries.db import TooSlow, database_now, limited
@@ -25,7 +25,7 @@ def why(request: HttpRequest) -> HttpResponse:
         "region_url": request.get_full_path(),
     }
     try:
-        in_force = pauses.active()
+        in_force = scope.pauses(pauses.active())
         lanes = read.lanes(read.searchable(filter_), by_project=any(one.project_id for one in in_force))
         with limited():
             found["server_now"] = database_now()

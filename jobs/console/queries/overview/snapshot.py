@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from jobs.console.forecast import Forecast
 from jobs.console.queries import workers
 from jobs.console.queries.db import Row, database_now, fetch, limited
+from jobs.console.queries.operations import open_by_state
 from jobs.console.queries.overview import drain, failing, held
 from jobs.console.queries.overview.drain import Head, Minute, TypeLine
 from jobs.console.queries.overview.held import Overdue, PauseLine
@@ -33,6 +34,7 @@ class Snapshot:
     due: int = 0
     overdue: list[Overdue] = field(default_factory=list)
     open_groups: dict[str, int] = field(default_factory=dict)
+    operations: dict[str, int] = field(default_factory=dict)
     handled: frozenset[str] = field(default_factory=frozenset)
     forecast: Forecast = field(default_factory=Forecast)
 
@@ -103,6 +105,7 @@ def read() -> Snapshot:
             due=drain.due_retries(),
             overdue=held.overdue_duties(now),
             open_groups=failing.open_groups(),
+            operations=open_by_state(),
             handled=frozenset(name for line in registry if line.alive for name in line.types),
             forecast=drain.overall(total.get("QUEUED", 0), minutes, now, held=everything),
         )

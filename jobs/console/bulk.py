@@ -1,0 +1,186 @@
+"""What an address asks to be done to many jobs. Strict: a part that is unknown, empty or unusable is refused, for a set
+that is larger than meant is worse than none."""
+
+import shlex
+from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from jobs.console.filters import TEXTS, JobFilter, where
+from jobs.domain.bulk import SPECS, Kind, Options
+from jobs.domain.errors import InvalidInput
+from jobs.domain.states import DEAD_LETTERED, word
+from jobs.queue.operations import Selection
+
+_OURS = ("operation", "outcome", "boomerangs")
+_KNOWN = {*TEXTS, "state", "age", "id", *_OURS}
+OUTCOMES = ("done", "skipped", "failed", "again")
+_DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A kind of work and the rows it is asked for: a filter of the jobs list, rows of an earlier operation, or both."""
+
+    kind: Kind
+    filter: JobFilter = JobFilter()
+    operation: int | None = None
+    outcome: str = ""
+    boomerangs: bool = False
+
+    @classmethod
+    def parse(cls, kind: Kind, query: QueryDict) -> "Ask":
+        """Reads an address or a form's `query`. Raises `InvalidInput` that names the part."""
+        for name, values in query.lists():
+            if name not in _KNOWN:
+                raise InvalidInput(name[:100], "there is no such part of a filter")
+            if not all(values):
+                raise InvalidInput(name, "it is empty; leave the whole part out")
+        filter_ = JobFilter.parse(query)
+        if filter_.ignored:
+            raise InvalidInput(filter_.ignored[0], "it cannot be used")
+        outcome = query.get("outcome", "")
+        if outcome and outcome not in OUTCOMES:
+            raise InvalidInput("outcome", f"it is none of {', '.join(OUTCOMES)}")
+        ask = cls(kind, filter_, _number(query), outcome, query.get("boomerangs") == "1")
+        if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
+            raise InvalidInput("filter", "what is restored is named by operation or id")
+        return ask
+
+    @property
+    def is_empty(self) -> bool:
+        """Does it mean every job there is?"""
+        # A moment up to which jobs count narrows nothing: the lists put it there so that later ones do not join.
+        return replace(self.filter.without("to"), states=()).is_empty and self.operation is None
+
+    def pinned(self, now: datetime) -> "Ask":
+        """The same for what is there now: jobs that arrive later do not join."""
+        if self.kind is Kind.RESTORE or self.filter.ids or "to" in self.filter.texts:
+            return self
+        return replace(self, filter=self.filter.with_text("to", now.isoformat(timespec="milliseconds")))
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that are touched: those of the filter that this kind may touch, else all of those."""
+        able = SPECS[self.kind].states
+        return tuple(one for one in self.filter.states if one in able) if self.filter.states else tuple(sorted(able))
+
+    @property
+    def options(self) -> Options:
+        """The choices that the address makes."""
+        return Options(boomerangs=self.boomerangs, states=self.states if self.filter.states else ())
+
+    def query(self) -> str:
+        """As the query of an address."""
+        return urlencode(self.params(), doseq=True)
+
+    def params(self) -> dict[str, object]:
+        """As parameters, for an address and the audit."""
+        found: dict[str, object] = dict(self.filter.params())
+        if self.operation is not None:
+            found["operation"] = str(self.operation)
+        if self.outcome:
+            found["outcome"] = self.outcome
+        if self.boomerangs:
+            found["boomerangs"] = "1"
+        return found
+
+    def url(self, **more: str) -> str:
+        """The address of its preview; an empty value leaves a part out."""
+        params = {name: value for name, value in (self.params() | more).items() if value}
+        return preview_url(self.kind, urlencode(params, doseq=True))
+
+    def words(self) -> list[tuple[str, str]]:
+        """The parts of the filter in words."""
+        parts = [(chip.label, chip.value) for chip in self.filter.chips()]
+        if self.filter.states:
+            parts.insert(0, ("state", ", ".join(word(one) for one in self.filter.states)))
+        if self.operation is not None:
+            parts.append(
+                ("rows of operation", f"{self.operation}{', ' + _WORDS[self.outcome] if self.outcome else ''}")
+            )
+        return parts
+
+    def selection(self) -> Selection:
+        """The rows."""
+        if self.kind is Kind.RESTORE:
+            return self._of_trash()
+        if not self.states:
+            return Selection("false", {}, self.params())
+        # Chosen one by one, each gets its answer; of a filter only what may be touched is in the set.
+        chosen = self.filter if self.filter.ids and not self.filter.states else self.filter.with_states(*self.states)
+        clause, params = where(chosen)
+        rows, more = self._of_operation("j.id")
+        return Selection(clause + rows, params | more, self.params())
+
+    def _of_trash(self) -> Selection:
+        parts, params = ["true"], dict[str, object]()
+        if self.filter.ids:
+            parts.append("j.job_id = ANY (%(ids)s)")
+            params["ids"] = list(self.filter.ids)
+        if self.operation is not None and not self.outcome:
+            parts.append("j.operation_id = %(operation)s")
+            params["operation"] = self.operation
+        rows, more = self._of_operation("j.job_id") if self.outcome else ("", {})
+        return Selection(" AND ".join(parts) + rows, params | more, self.params(), trash=True)
+
+    def _of_operation(self, column: str) -> tuple[str, dict[str, object]]:
+        if self.operation is None:
+            return "", {}
+        outcomes = {"again": ["failed", "done"], "": list(OUTCOMES)}.get(self.outcome, [self.outcome])
+        clause = f""" AND {column} IN (SELECT i.job_id FROM operation_item i
+                      WHERE i.operation_id = %(operation)s AND i.outcome = ANY (%(outcomes)s))"""  # noqa: S608
+        return clause, {"operation": self.operation, "outcomes": outcomes}
+
+    def command(self, options: Options, reason: str = "…") -> str:
+        """The same at a shell."""
+        texts = self.filter.texts
+        of_dlq = self.kind in {Kind.RETRY, Kind.PURGE} and self.filter.states in {(), (DEAD_LETTERED,)}
+        if self.kind is Kind.PURGE and not self.filter.states:
+            of_dlq = False
+        if of_dlq and set(texts) <= set(_DLQ_FLAGS) and not self.filter.age and self.operation is None:
+            words = ["manage.py", "dlq", self.kind.value]
+            words += [part for name in texts for part in (_DLQ_FLAGS[name], texts[name])]
+            words += [part for one in self.filter.ids for part in ("--id", one)]
+            words += [] if texts or self.filter.ids else ["--all"]
+            words += ["--boomerangs"] if self.boomerangs else []
+        else:
+            words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]
+            words += ["--filter", self.query()] if self.query() else ["--all"]
+        return shlex.join([*words, *_flags(self.kind, options), "--reason", reason])
+
+
+_WORDS = {"": "", "done": "those done", "skipped": "those skipped", "failed": "those that failed",
+          "again": "those that failed, then or later"}  # fmt: skip
+
+
+def _flags(kind: Kind, options: Options) -> list[str]:
+    found = []
+    if kind is Kind.PRIORITY and options.priority is not None:
+        found += ["--priority", str(options.priority)]
+    if options.rate is not None:
+        found += ["--rate", str(options.rate)]
+    if kind is Kind.RETRY:
+        if not options.keep_checkpoint:
+            found.append("--start-over")
+        if options.brake_percent is not None:
+            found += ["--brake", f"{options.brake_percent}/{options.brake_of}"]
+        if options.brake_wait_seconds is not None:
+            found += ["--brake-wait", f"{options.brake_wait_seconds}s"]
+    return found
+
+
+def preview_url(kind: Kind, query: str = "") -> str:
+    """The preview of a kind of work on the rows of a query."""
+    return f"/bulk/{kind.value.replace('_', '-')}/" + (f"?{query}" if query else "")
+
+
+def _number(query: QueryDict) -> int | None:
+    text = query.get("operation", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise InvalidInput("operation", "it is no number of an operation")
+    return int(text)

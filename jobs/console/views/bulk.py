@@ -1,0 +1,197 @@
+"""Many jobs at once: what would happen, then the reason, then the operation."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from jobs.console.bulk import Ask, preview_url
+from jobs.console.filters import JobFilter
+from jobs.console.forms import BulkForm, problem
+from jobs.console.permissions import can, who_may
+from jobs.console.queries import bulk as read
+from jobs.console.queries import jobs as jobs_read
+from jobs.console.queries.bulk import Preview
+from jobs.console.queries.db import database_now
+from jobs.console.queries.overview import shared
+from jobs.console.views.once import token
+from jobs.console.views.render import action, person, show
+from jobs.domain.bulk import SPECS, Kind, Options
+from jobs.domain.errors import InvalidInput, NothingToDo, SetGrew
+from jobs.domain.states import WORDS, word
+from jobs.operations import bulk
+
+# What a redrive is proposed with: slow enough to be watched, stopped by itself when it goes wrong.
+PROPOSED = {"rate": "120", "brake_percent": "20", "brake_of": "50", "brake_wait_minutes": "45"}
+# Kinds of the menu on a list, each with its word there.
+MENU: tuple[tuple[Kind, str], ...] = (
+    (Kind.CANCEL, "Cancel…"),
+    (Kind.RETRY, "Redrive from the DLQ…"),
+    (Kind.RUN_NOW, "Run now…"),
+    (Kind.RERUN, "Run again…"),
+    (Kind.PRIORITY, "Change priority…"),
+    (Kind.PURGE, "Purge…"),
+)
+
+
+@require_safe
+def preview(request: HttpRequest, verb: str) -> HttpResponse:
+    """What would happen to the rows of the address."""
+    kind = _kind(verb)
+    return _page(request, Ask.parse(kind, request.GET), None, 200)
+
+
+def _kind(verb: str) -> Kind:
+    try:
+        return Kind(verb.replace("-", "_"))
+    except ValueError:
+        raise Http404 from None
+
+
+def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, refusal: str = "") -> HttpResponse:
+    found, now = read.preview(ask.selection()), database_now()
+    spec, first = SPECS[ask.kind], PROPOSED if ask.kind is Kind.RETRY else {}
+    values = first if form is None else {name: form.data.get(name, "") for name in form.fields}
+    skips = _skips(ask, found)
+    acts = max(0, found.n - sum(number for number, *_ in skips)) if found.whole else found.n
+    action = f"bulk_{ask.kind.value}"
+    options = form.options(ask.options) if form and form.is_valid() else _proposed(ask)
+    context = {
+        "ask": ask,
+        "kind": ask.kind.value,
+        "spec": spec,
+        "found": found,
+        "acts": acts,
+        "number": f"{acts:,}" if found.whole else f"≥ {found.n:,}" if found.known else "",
+        "skips": skips,
+        "stay": _untouched(ask),
+        "parts": [("act", acts), ("stay", max(0, found.n - acts))],
+        "drain": read.drain_with(acts, now) if spec.queues and acts else None,
+        "values": values,
+        "problems": {name: problem(form, name) for name in form.errors} if form else {},
+        "refusal": refusal,
+        "token": values.get("token") or token(),
+        "query": ask.pinned(now).query(),
+        "action_url": reverse(f"console:{action}"),
+        "back_url": _back(ask),
+        "toggle_url": ask.url(boomerangs="" if ask.boomerangs else "1"),
+        "command": ask.command(options),
+        "allowed": can(request.user, action),
+        "who": who_may(action),
+        "must_type": ask.is_empty,
+        "server_now": now,
+    }
+    return show(request, "console/preview.html", context, status=status)
+
+
+def _proposed(ask: Ask) -> Options:
+    if ask.kind is not Kind.RETRY:
+        return ask.options
+    form = BulkForm({**PROPOSED, "reason": "x"})
+    return form.options(ask.options) if form.is_valid() else ask.options
+
+
+def _skips(ask: Ask, found: Preview) -> list[tuple[int, str, str]]:
+    """Rows of the set that will be left as they are: (how many, why, address)."""
+    lines = [
+        (number, f"{WORDS.get(state, state)}: not touched", "")
+        for state, number in sorted(found.states.items())
+        if ask.kind is not Kind.RESTORE and state not in ask.states
+    ]
+    held = found.held
+    if ask.kind is Kind.RETRY:
+        if found.came_back and not ask.boomerangs:
+            lines.append((found.came_back, "came back to the DLQ after a redrive", ask.url(boomerangs="1")))
+            held -= found.held_and_back
+        if held:
+            lines.append((held, "another active job holds their unique key", ""))
+    if ask.kind is Kind.RESTORE and held:
+        lines.append((held, "their id is taken by a new job", ""))
+    return lines
+
+
+def _untouched(ask: Ask) -> list[tuple[str, int]]:
+    """What matches the filter but is in another state, counted as far as that is quick."""
+    if ask.kind is Kind.RESTORE or ask.operation is not None or ask.filter.ids:
+        return []
+    counts = jobs_read.count(ask.filter)
+    wanted = ask.filter.states or tuple(counts.states)
+    return [(one, counts.states[one]) for one in wanted if one not in ask.states and counts.states.get(one)]
+
+
+def _back(ask: Ask) -> str:
+    if ask.operation is not None:
+        return reverse("console:operation", args=[ask.operation])
+    if ask.kind is Kind.RESTORE:
+        return reverse("console:trash")
+    path = "/dlq/" if ask.kind is Kind.RETRY else "/jobs/"
+    return ask.filter.without("state").url(path) if ask.kind is Kind.RETRY else ask.filter.url(path)
+
+
+def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
+    @action(f"bulk_{kind.value}")
+    def start(request: HttpRequest) -> HttpResponse:
+        """The operation: the same form twice is one."""
+        if "query" not in request.POST:
+            raise InvalidInput("query", "it is missing; nothing says which jobs are meant")
+        ask, form = Ask.parse(kind, QueryDict(request.POST["query"])), BulkForm(request.POST)
+        if not form.is_valid() or not _typed(ask, form) or not _chosen(kind, form):
+            return _page(request, ask, form, 422)
+        data = form.cleaned_data
+        try:
+            started = bulk.start(
+                person(request), kind, ask.selection(), reason=data["reason"], options=form.options(ask.options),
+                key=data["token"] or None, expected=data["expected"],
+            )  # fmt: skip
+        except (SetGrew, NothingToDo) as error:
+            return _page(request, ask, form, 409, refusal=str(error))
+        shared.changed()
+        return HttpResponseRedirect(reverse("console:operation", args=[started.id]))
+
+    return start
+
+
+def _typed(ask: Ask, form: BulkForm) -> bool:
+    """Where nothing narrows the set, its size is typed."""
+    expected = form.cleaned_data["expected"]
+    typed = form.cleaned_data["typed"].replace(",", "").replace(" ", "")
+    if not ask.is_empty or (expected is not None and typed == str(expected)):
+        return True
+    form.add_error("typed", "Nothing narrows this: type the number of jobs, as it is shown above.")
+    return False
+
+
+def _chosen(kind: Kind, form: BulkForm) -> bool:
+    if kind is not Kind.PRIORITY or form.cleaned_data["priority"] is not None:
+        return True
+    form.add_error("priority", "Give a whole number; higher goes first.")
+    return False
+
+
+STARTS: dict[Kind, Callable[..., HttpResponseBase]] = {kind: _start(kind) for kind in Kind}
+
+
+def menu(request: HttpRequest, filter_: JobFilter) -> list[dict[str, Any]]:
+    """What may be done to all that match a filter of the jobs list: words, address, who may."""
+    found = []
+    for kind, words in MENU:
+        able = SPECS[kind].states
+        if filter_.states and not able.intersection(filter_.states):
+            continue
+        allowed = can(request.user, f"bulk_{kind.value}")
+        found.append(
+            {
+                "kind": kind.value,
+                "words": words,
+                "url": Ask(kind, filter_).url(),
+                "path": preview_url(kind),
+                "eligible": " ".join(sorted(able)),
+                "allowed": allowed,
+                "who": who_may(f"bulk_{kind.value}"),
+                "states": ", ".join(word(one) for one in sorted(able)),
+            }
+        )
+    return found

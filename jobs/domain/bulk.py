@@ -1,0 +1,146 @@
+"""What can be done to many jobs at once: the kinds, whom each may touch, and the choices that go with it."""
+
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from jobs.domain.errors import InvalidInput
+from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
+
+FASTEST = 100_000
+PRIORITIES = 1_000_000
+MOST_SAMPLES = 500
+
+
+class Kind(StrEnum):
+    """The verbs. `retry` is the redrive of the DLQ."""
+
+    CANCEL = "cancel"
+    RETRY = "retry"
+    RERUN = "rerun"
+    RUN_NOW = "run_now"
+    PRIORITY = "priority"
+    PURGE = "purge"
+    RESTORE = "restore"
+
+
+class OperationState(StrEnum):
+    """How far an operation is."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    BRAKED = "BRAKED"
+    STOPPED = "STOPPED"
+    DONE = "DONE"
+    FAILED = "FAILED"
+
+
+STATE_WORDS: dict[str, str] = {
+    OperationState.PENDING: "Waiting for a worker",
+    OperationState.RUNNING: "Running",
+    OperationState.PAUSED: "Paused",
+    OperationState.BRAKED: "Braked",
+    OperationState.STOPPED: "Stopped",
+    OperationState.DONE: "Done",
+    OperationState.FAILED: "Failed",
+}
+MOVING = frozenset({OperationState.PENDING, OperationState.RUNNING})
+HELD = frozenset({OperationState.PAUSED, OperationState.BRAKED})
+OPEN = MOVING | HELD
+
+_ENDS = frozenset({*ENDED, DEAD_LETTERED})
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One kind. `states`: in which a job may be touched; empty: the trash has none."""
+
+    verb: str
+    done: str
+    states: frozenset[str]
+    effect: str
+    queues: bool = False
+    destroys: bool = False
+
+
+SPECS: dict[Kind, Spec] = {
+    Kind.CANCEL: Spec(
+        "Cancel", "cancelled", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT, JobStatus.RUNNING}),
+        "Waiting jobs end at once; running ones are asked to stop, and keep their checkpoint.",
+    ),
+    Kind.RETRY: Spec(
+        "Redrive", "redriven", frozenset({DEAD_LETTERED}),
+        "They leave the DLQ and wait in the queue, with a fresh retry budget.", queues=True,
+    ),
+    Kind.RERUN: Spec(
+        "Run again", "run again", _ENDS, "A new job with the same config is queued for each; the old ones stay.", queues=True
+    ),
+    Kind.RUN_NOW: Spec(
+        "Run now", "put in the queue", frozenset({JobStatus.RETRY_WAIT}),
+        "The wait before the retry ends. Caps and pauses still hold.", queues=True,
+    ),
+    Kind.PRIORITY: Spec(
+        "Change the priority of", "given the priority", frozenset({JobStatus.QUEUED, JobStatus.RETRY_WAIT}),
+        "Higher goes first, over all tenants.",
+    ),
+    Kind.PURGE: Spec(
+        "Purge", "purged", _ENDS, "They go to the trash, from where they can be restored for 7 days.", destroys=True
+    ),
+    Kind.RESTORE: Spec(
+        "Restore", "restored", frozenset(), "They come back as they were, to the state they had, in every column."
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is done. `rate`: jobs a minute, None: as fast as goes well. Percent and seconds of the brake; None: off."""
+
+    keep_checkpoint: bool = True
+    priority: int | None = None
+    rate: int | None = None
+    boomerangs: bool = False
+    brake_percent: int | None = None
+    brake_of: int = 50
+    brake_wait_seconds: int | None = None
+    brake_since: str | None = None
+    states: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept with the operation."""
+        return asdict(self) | {"states": list(self.states)}
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> "Options":
+        """Reads what was kept; what a later release knows more is left out."""
+        known = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
+        return cls(**known | {"states": tuple(known.get("states", ()))})
+
+    def with_states(self, states: tuple[str, ...]) -> "Options":
+        """The same for jobs in these states only."""
+        return replace(self, states=states)
+
+    def check(self, kind: Kind) -> None:
+        """Raises `InvalidInput` that names the field."""
+        _between("rate", self.rate, 1, FASTEST)
+        _between("brake_percent", self.brake_percent, 1, 100)
+        _between("brake_of", self.brake_of, 5, MOST_SAMPLES)
+        _between("brake_wait_seconds", self.brake_wait_seconds, 1, 30 * 86_400)
+        if kind is Kind.PRIORITY and self.priority is None:
+            raise InvalidInput("priority", "it is missing; give a whole number")
+        _between("priority", self.priority, -PRIORITIES, PRIORITIES)
+
+
+def _between(field: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise InvalidInput(field, f"it must lie between {least:,} and {most:,}")
+
+
+# The words of an outcome's reason: few, so that they can be counted. `was` states are added by the engine.
+CAME_BACK = "came back to the DLQ after a redrive"
+GONE = "there is no such job any more"
+NOT_IN_TRASH = "it is not in the trash any more"
+ID_TAKEN = "its id is taken by a new job"
+KEY_HELD = "another active job holds its unique key"
+REDRIVEN = "somebody redrove it meanwhile"

@@ -1,0 +1,244 @@
+"""Bulk operations as rows: the frozen set, the outcome of each row, and who works on it. No policy; every change of a
+job itself goes through the door.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from jobs.domain.bulk import CAME_BACK, Kind, Options
+from jobs.domain.states import state
+from jobs.queue.statements import Row, run
+
+# A worker that has said nothing of its operation for so long is succeeded.
+LEASE_SECONDS = 10.0
+# Freezing reads everything that matches, in one statement; more than this is narrowed first.
+FREEZE_SECONDS = 25
+LOCK_MILLISECONDS = 500
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which rows: a condition on `"PlatformJob" j`, or on the trash's `j`, and what it says in words and for the audit.
+
+    `condition` holds placeholders only; values are in `params`, whose names do not begin with `op_`.
+    """
+
+    condition: str
+    params: dict[str, Any] = field(default_factory=dict)
+    filter: dict[str, Any] = field(default_factory=dict)
+    trash: bool = False
+
+
+class Item(NamedTuple):
+    """One row of a set that is still to be decided."""
+
+    position: int
+    job_id: str
+    state: str
+    redrives: int
+
+
+class Decided(NamedTuple):
+    """What became of one row: done, skipped or failed."""
+
+    position: int
+    outcome: str
+    reason: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A job as a batch found it. `state` None: there is none. `locked`: somebody else is at it."""
+
+    state: str | None
+    redrives: int
+    locked: bool
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How far an operation is."""
+
+    done: int
+    skipped: int
+    failed: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An operation that is ours for a while."""
+
+    id: int
+    kind: Kind
+    actor: str
+    reason: str
+    options: Options
+    total: int
+
+
+# --- The set ----------------------------------------------------------------------------------------------------------
+JOBS = """
+    SELECT j.id, j."tenantId" AS tenant_id, j.type, detiq_state(j.status::text, j.dlq) AS state,
+           j."redriveCount" AS redrives, coalesce(j."dlqAt", j."queuedAt")::timestamptz AS since
+      FROM "PlatformJob" j WHERE {condition}"""
+TRASH = """
+    SELECT j.job_id AS id, j.tenant_id, coalesce(j.row ->> 'type', '') AS type,
+           detiq_state(j.row ->> 'status', coalesce((j.row ->> 'dlq')::boolean, false)) AS state,
+           coalesce((j.row ->> 'redriveCount')::integer, 0) AS redrives, j.purged_at AS since
+      FROM job_trash j WHERE {condition}"""
+
+# Tenants take turns, the oldest of each first: the order of the set is the order of the work.
+_FREEZE = """
+WITH chosen AS MATERIALIZED ({source}
+), placed AS (
+    SELECT c.*, row_number() OVER (PARTITION BY tenant_id ORDER BY since, id) AS turn FROM chosen c
+), frozen AS (
+    INSERT INTO operation_item (operation_id, position, job_id, tenant_id, type, state, redrives, outcome, reason, at)
+    SELECT %(op_id)s, row_number() OVER (ORDER BY turn, tenant_id), id, tenant_id, type, state, redrives,
+           CASE WHEN left_out THEN 'skipped' END, CASE WHEN left_out THEN %(op_came_back)s END,
+           CASE WHEN left_out THEN clock_timestamp() END
+      FROM (SELECT p.*, %(op_no_boomerangs)s AND redrives > 0 AS left_out FROM placed p) p
+    RETURNING outcome
+)
+UPDATE operation o SET total = f.total, skipped = f.skipped
+  FROM (SELECT count(*)::integer AS total, count(outcome)::integer AS skipped FROM frozen) f
+ WHERE o.id = %(op_id)s
+RETURNING o.total
+"""
+
+
+def source(selection: Selection) -> str:
+    """The rows of a selection as a SELECT of id, tenant_id, type, state, redrives and since."""
+    return (TRASH if selection.trash else JOBS).format(condition=selection.condition)
+
+
+def begin(
+    kind: Kind, selection: Selection, *, actor: str, reason: str, options: Options, key: str | None
+) -> tuple[int, int, bool]:
+    """A new operation over what matches now, in the caller's transaction: (id, size of its set, is it new)."""
+    params = {"kind": kind.value, "actor": actor, "reason": reason, "filter": json.dumps(selection.filter),
+              "options": json.dumps(options.as_json()), "key": key}  # fmt: skip
+    made = run("operation_begin", params)
+    if not made:
+        found = run("operation_by_key", {"key": key})[0]
+        return found["id"], found["total"], False
+    operation_id: int = made[0]["id"]
+    return operation_id, _freeze(operation_id, kind, selection, options), True
+
+
+def _freeze(operation_id: int, kind: Kind, selection: Selection, options: Options) -> int:
+    params = selection.params | {
+        "op_id": operation_id,
+        "op_came_back": CAME_BACK,
+        "op_no_boomerangs": kind is Kind.RETRY and not options.boomerangs,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{FREEZE_SECONDS}s"])
+        cursor.execute(_FREEZE.format(source=source(selection)), params)
+        total: int = cursor.fetchone()[0]
+        cursor.execute("SELECT set_config('statement_timeout', '0', true)")
+    return total
+
+
+# --- The work ---------------------------------------------------------------------------------------------------------
+def take(operation_id: int, runner: str) -> Taken | None:
+    """Takes it, or goes on with it; None when it does not move or somebody else has it."""
+    rows = run("operation_take", {"id": operation_id, "runner": runner, "lease_seconds": LEASE_SECONDS})
+    if not rows:
+        return None
+    row = rows[0]
+    return Taken(row["id"], Kind(row["kind"]), row["actor"], row["reason"], _options(row["options"]), row["total"])
+
+
+def _options(found: Any) -> Options:
+    return Options.of(json.loads(found) if isinstance(found, str) else found)
+
+
+def lock(operation_id: int, runner: str) -> float | None:
+    """Holds it for this transaction: seconds of unused allowance; None when it is not ours to move any more."""
+    impatient()
+    rows = run("operation_lock", {"id": operation_id, "runner": runner})
+    if not rows or not rows[0]["ours"] or rows[0]["state"] != "RUNNING":
+        return None
+    return float(rows[0]["idle_seconds"] or 0.0)
+
+
+def impatient() -> None:
+    """In this transaction no lock is waited for any longer than a moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_MILLISECONDS}ms"])
+
+
+def items(operation_id: int, after: int, limit: int) -> list[Item]:
+    """The next rows to decide, behind a position."""
+    rows = run("operation_items", {"id": operation_id, "after": after, "limit": limit})
+    return [Item(row["position"], row["job_id"], row["state"], row["redrives"]) for row in rows]
+
+
+def jobs_now(job_ids: Sequence[str]) -> dict[str, Found]:
+    """What each job is now. Those that nobody else has locked are ours until the end of the transaction."""
+    rows = run("operation_jobs", {"ids": list(job_ids)})
+    return {row["id"]: _found(row) for row in rows}
+
+
+def _found(row: Row) -> Found:
+    found = None if row["status"] is None else state(row["status"], row["dlq"])
+    return Found(found, row["redrives"] or 0, row["locked"])
+
+
+def write(operation_id: int, decided: Sequence[Decided], *, rate: int | None, burst_seconds: float) -> Counted:
+    """Records outcomes and the progress."""
+    row = run(
+        "operation_write",
+        {
+            "id": operation_id,
+            "positions": [one.position for one in decided],
+            "outcomes": [one.outcome for one in decided],
+            "reasons": [one.reason for one in decided],
+            "details": [one.detail for one in decided],
+            "seconds_each": 60.0 / rate if rate else 0.0,
+            "burst_seconds": burst_seconds,
+        },
+    )[0]
+    return Counted(**row)
+
+
+def beat(operation_id: int, runner: str) -> None:
+    """It is still worked on, though nothing is to be done at the moment."""
+    run("operation_beat", {"id": operation_id, "runner": runner})
+
+
+def end(operation_id: int, runner: str) -> Counted | None:
+    """Done, if nothing is left; None else."""
+    rows = run("operation_end", {"id": operation_id, "runner": runner})
+    return Counted(**rows[0]) if rows else None
+
+
+def move(
+    operation_id: int, *, to: str, sources: Sequence[str], note: str = "", options: Row | None = None
+) -> Row | None:
+    """A step of the operation itself, guarded by its state: found, kind, changed and the counts; None: there is none."""
+    params = {"id": operation_id, "to": to, "from": list(sources), "note": note, "options": json.dumps(options or {})}
+    return next(iter(run("operation_move", params)), None)
+
+
+def left() -> list[int]:
+    """Operations that should move and that nobody moves."""
+    return [row["id"] for row in run("operations_left", {"lease_seconds": LEASE_SECONDS})]
+
+
+def samples(operation_id: int, since: Any, of: int) -> tuple[int, int]:
+    """Of the last `of` released jobs that ended since: (how many ended, how many of them failed)."""
+    row = run("operation_samples", {"id": operation_id, "since": since, "of": of, "looked_at": max(1000, 4 * of)})[0]
+    return row["ended"], row["failed"]
+
+
+def live_wait_seconds() -> float:
+    """How long the longest-waiting job waits that is no redriven one and is not held by a pause."""
+    return float(run("operation_live_wait", {})[0]["seconds"])

@@ -1,0 +1,1 @@
+SELECT id, total FROM operation WHERE idempotency_key = %(key)s
