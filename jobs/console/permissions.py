@@ -61,8 +61,8 @@ LIMITED = frozenset({"read", "export", "enqueue", "cancel", "retry", "rerun", "r
 # offered to them: a new one has to show first that it obeys the scope.
 LIMITED_PAGES = frozenset({
     "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
-    "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "ledger_document", "live", "nav",
-    "pause_line",
+    "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
+    "ledger_document", "pause_line",
 })  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from jobs.ledger import outbox
-from jobs.models import AuditEntry, LedgerJob, LifecycleEvent
+from jobs.models import AuditEntry, LedgerJob, LifecycleEvent, TenantLimit
 from tests.console.addresses import HTMX, LEDGER_PAGES
-from tests.factories import HOSTILE, LONG, EventFactory, JobFactory
+from tests.factories import HOSTILE, LONG, EventFactory, JobFactory, user
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +73,21 @@ def test_a_documents_story_has_its_events_and_their_jobs(viewer: Client) -> None
     assert page.index("MAIL: Failed") < page.index("ANALYSE: Succeeded") and "THEIRS" not in page
     assert "ARTIFACT_INTEL" in page and "is gone" in page and "3 attempts" in page
     assert viewer.get("/ledger/document/").status_code == 404
+
+
+def test_who_is_limited_to_a_company_sees_its_events_alone_and_changes_none(as_role: Any) -> None:
+    client = as_role("support")
+    TenantLimit.objects.create(user=user("support"), tenant_id="acme")
+    EventFactory(id="own", company_id="acme", document_id="plan", hook_type="MAIL")
+    EventFactory(id="theirs", company_id="globex", document_id="report", hook_type="SECRET")
+    page = text(client, "/ledger/")
+    assert "plan" in page and "report" not in page and "SECRET" not in page and "1 failed" in page
+    assert client.get("/ledger/document/?company=acme&document=plan").status_code == 200
+    assert client.get("/ledger/document/?company=globex&document=report").status_code == 404
+    for id in ("own", "theirs"):
+        assert posted(client, "retry", id=id).status_code in {403, 404}
+    assert client.get("/ledger/act/?verb=retry&id=theirs").status_code == 404
+    assert not AuditEntry.objects.exists()
 
 
 @pytest.mark.parametrize("value", [*HOSTILE, LONG])

@@ -4,26 +4,25 @@ WITH kinds AS (
       FROM (SELECT hook_type FROM document_lifecycle_events
              WHERE status = 'pending' AND attempts < %(max_attempts)s
                AND (%(companies)s::text[] IS NULL OR company_id = ANY (%(companies)s::text[]))
-               ORDER BY created_at, id LIMIT %(most)s) p
+             ORDER BY created_at, id LIMIT %(most)s) p
     UNION ALL
     SELECT 'exhausted', hook_type
       FROM (SELECT hook_type FROM document_lifecycle_events
              WHERE status = 'pending' AND attempts > 0 AND attempts >= %(max_attempts)s
                AND (%(companies)s::text[] IS NULL OR company_id = ANY (%(companies)s::text[]))
-              
              ORDER BY updated_at DESC, id DESC LIMIT %(most)s) x
     UNION ALL
     SELECT 'running', hook_type
       FROM (SELECT hook_type FROM document_lifecycle_events
              WHERE status = 'running'
                AND (%(companies)s::text[] IS NULL OR company_id = ANY (%(companies)s::text[]))
-               ORDER BY updated_at LIMIT %(most)s) r
+             ORDER BY updated_at LIMIT %(most)s) r
     UNION ALL
     SELECT 'failed', hook_type
       FROM (SELECT hook_type FROM document_lifecycle_events
              WHERE status = 'failed'
                AND (%(companies)s::text[] IS NULL OR company_id = ANY (%(companies)s::text[]))
-               ORDER BY updated_at DESC, id DESC LIMIT %(most)s) f
+             ORDER BY updated_at DESC, id DESC LIMIT %(most)s) f
     UNION ALL
     SELECT 'succeeded', hook_type
       FROM (SELECT hook_type FROM document_lifecycle_events
