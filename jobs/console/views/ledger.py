@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from jobs.conf import conf
 from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode, storable
-from jobs.console.permissions import can, who_may
+from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import ledger as read
 from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.ledger import STATES, STUCK, LedgerFilter
@@ -50,6 +50,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
         ],
         "rows": [_with_words(row) for row in page.rows],
         "stuck": filter_.state in STUCK,
+        "contradictions": offered(request.user, "ledger_contradictions"),
         "acts": [(verb, words[0], _dialog_url(verb, filter_)) for verb, words in VERBS.items()],
         "pager": _pager(page, filter_.url, "events"),
         "most": read.MOST,
