@@ -15,8 +15,9 @@ from django.test import Client, override_settings
 
 from jobs import conf
 from jobs.console.accounts import FactorAdapter
+from jobs.models import AuditEntry, Job
 from tests.console.addresses import HTMX
-from tests.factories import user
+from tests.factories import JobFactory, user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_cache")]
 PASSWORD = "a staple that no horse has"
@@ -179,3 +180,20 @@ def test_strangers_reach_no_page_of_an_account(client: Client) -> None:
     for path in ("/accounts/2fa/", "/accounts/sessions/", "/accounts/2fa/totp/activate/", "/accounts/reauthenticate/",
                  "/accounts/2fa/recovery-codes/", "/accounts/2fa/authenticate/"):  # fmt: skip
         assert client.get(path)["Location"].startswith("/accounts/login/"), path
+
+
+def test_purges_and_caps_ask_again_who_it_is(as_role: Callable[..., Client]) -> None:
+    job = JobFactory(done=True)
+    client = as_role("admin", "stale", proved=False)
+    for path in (f"/dialogs/purge/?id={job.id}", "/bulk/purge/?type=CRAWL", "/caps/tenant/?id=acme"):
+        assert "/accounts/reauthenticate/" in client.get(path).headers.get("Location", ""), path
+    forms = {
+        "/actions/purge/": {"id": job.id, "reason": "x"},
+        "/actions/bulk/purge/": {"query": "type=CRAWL", "reason": "x", "expected": "1"},
+        "/actions/cap/": {"id": "acme", "cap": "5", "reason": "x", "ends": "3600"},
+    }
+    for path, form in forms.items():
+        assert "/accounts/reauthenticate/" in client.post(path, form).headers.get("Location", ""), path
+    assert (
+        Job.objects.filter(id=job.id).exists() and not AuditEntry.objects.filter(action__in=["purge", "cap"]).exists()
+    )

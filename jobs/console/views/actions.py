@@ -1,15 +1,18 @@
 """What people do to one job: each verb a POST, with a dialog that asks for the reason and shows its command."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.console import words
+from jobs.console.accounts import confirmed
 from jobs.console.commands import job_command
 from jobs.console.forms import ReasonForm, RevealForm, problem
 from jobs.console.links import job_url, path_safe
@@ -28,12 +31,14 @@ from jobs.operations import actions
 from jobs.queue import trails
 
 UNDO = timedelta(seconds=30)
+# What destroys: whoever does it says once more who they are, before the form and before the deed.
+GRAVE = {"purge"}
 # What a form says when a verb's field is empty.
 _FIRST = {"checkpoint": "keep"}
 
 
 @require_safe
-def dialog(request: HttpRequest, verb: str) -> HttpResponse:
+def dialog(request: HttpRequest, verb: str) -> HttpResponseBase:
     """What will happen, and the field for the reason."""
     name = verb.replace("-", "_")
     if name == "reveal":
@@ -42,7 +47,15 @@ def dialog(request: HttpRequest, verb: str) -> HttpResponse:
         )
     if name not in VERBS:
         raise Http404
+    return _guarded(name, partial(_first_form, name))(request)
+
+
+def _first_form(name: str, request: HttpRequest) -> HttpResponseBase:
     return _form(request, name, _find(request, request.GET.get("id", ""), name), ReasonForm(), 200)
+
+
+def _guarded(name: str, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    return confirmed(view) if name in GRAVE else view
 
 
 def _find(request: HttpRequest, job_id: str, verb: str) -> Row:
@@ -133,7 +146,7 @@ def _answer(request: HttpRequest, name: str, row: Row, said: Done) -> HttpRespon
     return done(request, text, job_url(said.job_id), **undo)
 
 
-ACTS: dict[str, Any] = {name: action(name)(partial(_act, name)) for name in VERBS}
+ACTS: dict[str, Any] = {name: action(name)(_guarded(name, partial(_act, name))) for name in VERBS}
 
 
 @action("restore")

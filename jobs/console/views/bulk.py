@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from jobs.console.accounts import confirmed
 from jobs.console.bulk import Ask, preview_url
 from jobs.console.filters import JobFilter
 from jobs.console.forms import BulkForm, problem
@@ -38,10 +39,19 @@ MENU: tuple[tuple[Kind, str], ...] = (
 
 
 @require_safe
-def preview(request: HttpRequest, verb: str) -> HttpResponse:
+def preview(request: HttpRequest, verb: str) -> HttpResponseBase:
     """What would happen to the rows of the address."""
     kind = _kind(verb)
-    return _page(request, Ask.parse(kind, request.GET), None, 200)
+
+    def page(request: HttpRequest) -> HttpResponse:
+        return _page(request, Ask.parse(kind, request.GET), None, 200)
+
+    return _guarded(kind, page)(request)
+
+
+def _guarded(kind: Kind, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Whoever destroys says once more who they are, before the form and before the deed."""
+    return confirmed(view) if kind is Kind.PURGE else view
 
 
 def _kind(verb: str) -> Kind:
@@ -132,7 +142,6 @@ def _back(ask: Ask) -> str:
 
 
 def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
-    @action(f"bulk_{kind.value}")
     def start(request: HttpRequest) -> HttpResponse:
         """The operation: the same form twice is one."""
         if "query" not in request.POST:
@@ -151,7 +160,7 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
         shared.changed()
         return HttpResponseRedirect(reverse("console:operation", args=[started.id]))
 
-    return start
+    return action(f"bulk_{kind.value}")(_guarded(kind, start))
 
 
 def _typed(ask: Ask, form: BulkForm) -> bool:

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from jobs.console import cap_effects
+from jobs.console.accounts import confirmed
 from jobs.console.commands import Word, command
 from jobs.console.forms import CapForm, problem
 from jobs.console.paging import storable
@@ -95,6 +96,7 @@ def types(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@confirmed
 def dialog(request: HttpRequest, kind: str) -> HttpResponse:
     """The form, with what is set now."""
     if kind not in KINDS:
@@ -226,12 +228,14 @@ def _command(kind: str, name: str, values: dict[str, str]) -> list[Word]:
 
 
 @action("cap")
+@confirmed
 def change_tenant(request: HttpRequest) -> HttpResponse:
     """Sets a tenant's cap, weight and note."""
     return _change(request, "tenant")
 
 
 @action("type_cap")
+@confirmed
 def change_type(request: HttpRequest) -> HttpResponse:
     """Sets a type's cap and longest run."""
     return _change(request, "type")

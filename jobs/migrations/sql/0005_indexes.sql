@@ -7,6 +7,8 @@ CREATE INDEX job_failure_type ON "PlatformJob" ("failureType", "queuedAt" DESC, 
 -- What went wrong for one tenant, newest first: few rows of a tenant that may have a million done ones.
 CREATE INDEX job_list_unhappy ON "PlatformJob" ("tenantId", status, dlq, "queuedAt" DESC, id DESC)
     WHERE status IN ('FAILED', 'RETRY_WAIT', 'CANCELLED');
+-- Failures that wait for the sweep's judgement, newest first: hardly ever any, beside any number of dead letters.
+CREATE INDEX job_list_failed ON "PlatformJob" ("queuedAt" DESC, id DESC) WHERE status = 'FAILED' AND NOT dlq;
 -- Rare text in an error, of any age. Only the beginning is kept: it is what names the cause, and a long one would cost
 -- the writer thousands of entries.
 CREATE INDEX job_error_text ON "PlatformJob" USING gin (left(error, 500) gin_trgm_ops) WHERE error IS NOT NULL;
