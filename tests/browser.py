@@ -1,6 +1,7 @@
 """Playwright on Debian's Chromium, or any other that is installed."""
 
 import os
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,11 @@ def sign_in(context: "BrowserContext", live_site: str) -> Callable[..., "User"]:
         user.groups.add(Group.objects.get_or_create(name=role)[0])
         client = Client()
         client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+        # As after a real login: who just proved who they are is not asked again before a grave action.
+        session = client.session
+        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+        session["account_authentication_methods_user"] = str(user.pk)
+        session.save()
         cookie = client.cookies[settings.SESSION_COOKIE_NAME]
         context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_site}])
         return user

@@ -5,8 +5,7 @@
 
   // toast({text, url, label, undo_url, undo_until, refused}): text only, never HTML
   function toast({ text, url, label, undo_url: undo, undo_until: undoUntil, refused }) {
-    const box = document.getElementById("toasts");
-    const item = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
+    const [box, item] = [document.getElementById("toasts"), document.getElementById("toast-template").content.firstElementChild.cloneNode(true)];
     const [words, link, form] = [item.querySelector("[data-text]"), item.querySelector("a"), item.querySelector("form")];
     words.textContent = text;
     item.classList.toggle("refused", Boolean(refused));

@@ -1,5 +1,6 @@
 """Loaded by Python itself when this folder is on its path: a process whose clock is wrong by `SKEW_SECONDS`."""
 
+import copyreg
 import datetime
 import os
 import time
@@ -27,3 +28,12 @@ class Skewed(_real, metaclass=_Type):
 datetime.datetime = Skewed  # type: ignore[misc]
 time.time = lambda: _time() + SKEW
 time.time_ns = lambda: _time_ns() + int(SKEW * 1e9)
+
+
+def _again(text: str) -> Any:
+    return _real.fromisoformat(text)
+
+
+# A real one says that it is `datetime.datetime`, which is now another class: it could not be put into Huey's queue.
+for _kind in (_real, Skewed):
+    copyreg.pickle(_kind, lambda value: (_again, (value.isoformat(),)))
