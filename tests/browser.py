@@ -27,6 +27,14 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     }
 
 
+def just_proved(client: Any, user: "User") -> None:
+    """As after a real login: who just proved who they are is not asked again before a grave action."""
+    session = client.session
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+
+
 @pytest.fixture
 def sign_in(context: "BrowserContext", live_site: str) -> Callable[..., "User"]:
     """`sign_in("operator")`: a user in the group of that name, signed in in the test's browser."""
@@ -39,11 +47,7 @@ def sign_in(context: "BrowserContext", live_site: str) -> Callable[..., "User"]:
         user.groups.add(Group.objects.get_or_create(name=role)[0])
         client = Client()
         client.force_login(user, "django.contrib.auth.backends.ModelBackend")
-        # As after a real login: who just proved who they are is not asked again before a grave action.
-        session = client.session
-        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
-        session["account_authentication_methods_user"] = str(user.pk)
-        session.save()
+        just_proved(client, user)
         cookie = client.cookies[settings.SESSION_COOKIE_NAME]
         context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_site}])
         return user

@@ -1,7 +1,6 @@
 """What tests of the console's pages share."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,6 +9,7 @@ from django.test import Client
 
 from jobs.console import metrics
 from jobs.console.queries.overview import forget
+from tests.browser import just_proved
 from tests.factories import user
 
 ROLES = ["viewer", "operator", "support", "admin"]
@@ -35,10 +35,7 @@ def as_role(db: None) -> Callable[..., Client]:
         client, person = Client(**options), user(role, username)
         client.force_login(person, "django.contrib.auth.backends.ModelBackend")
         if proved:
-            session = client.session
-            session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
-            session["account_authentication_methods_user"] = str(person.pk)
-            session.save()
+            just_proved(client, person)
         return client
 
     return signed_in

@@ -11,6 +11,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from jobs.models import Job, Pause, TenantSetting
+from tests.browser import just_proved
 from tests.factories import JobFactory, PauseFactory, WorkerFactory, user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,8 +29,9 @@ def page(context: BrowserContext, page: Page) -> Iterator[Page]:
 
 def someone_else(browser: Browser, live_site: str, role: str, name: str) -> Page:
     """A second person in a browser of their own."""
-    client = Client()
-    client.force_login(user(role, name), "django.contrib.auth.backends.ModelBackend")
+    client, person = Client(), user(role, name)
+    client.force_login(person, "django.contrib.auth.backends.ModelBackend")
+    just_proved(client, person)
     context = browser.new_context()
     context.add_cookies(
         [
