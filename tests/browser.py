@@ -42,12 +42,13 @@ def sign_in(context: "BrowserContext", live_site: str) -> Callable[..., "User"]:
     from django.contrib.auth.models import Group, User
     from django.test import Client
 
-    def signed_in(role: str, username: str = "") -> User:
+    def signed_in(role: str, username: str = "", proved: bool = True) -> User:
         user, _ = User.objects.get_or_create(username=username or f"the-{role}")
         user.groups.add(Group.objects.get_or_create(name=role)[0])
         client = Client()
         client.force_login(user, "django.contrib.auth.backends.ModelBackend")
-        just_proved(client, user)
+        if proved:
+            just_proved(client, user)
         cookie = client.cookies[settings.SESSION_COOKIE_NAME]
         context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_site}])
         return user

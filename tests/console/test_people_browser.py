@@ -40,7 +40,7 @@ def test_a_limited_user_from_the_form_to_the_first_page(
     boss: User = sign_in("admin", "dana")
     boss.set_password(PASSWORD)
     boss.save()
-    sign_in("admin", "dana")
+    sign_in("admin", "dana", proved=False)
     page.goto(f"{live_site}/people/")
     look(page, "people")
     page.get_by_role("link", name="New user").click()
