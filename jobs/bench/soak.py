@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from jobs.bench.report import Section
 from jobs.bench.server import Lab
 from jobs.bench.soak_handlers import FLAKY, KILLER, POISON, STEADY, STUBBORN, TYPES
 from jobs.bench.statements import Connection
-from jobs.bench.workers import THREADS, Child
+from jobs.bench.workers import THREADS, Child, worker_command
 from jobs.domain.new_job import NewJob
 from jobs.domain.states import ENDED, JobStatus
 from jobs.queue import checker, transitions
@@ -232,9 +231,8 @@ class Soak:
             JOB_WORKER_POLL_INTERVAL_MS="500",
             JOB_SHUTDOWN_GRACE_SECONDS="1",
         )
-        command = [sys.executable, "manage.py", "worker", "--concurrency", str(THREADS)]
         self.started_children += 1
-        return Child(command, env, self.lab.folder / f"soak-{slot.number}-{self.started_children}.log")
+        return Child(worker_command(), env, self.lab.folder / f"soak-{slot.number}-{self.started_children}.log")
 
     def _lift_due(self, connection: Connection) -> None:
         now = time.monotonic()

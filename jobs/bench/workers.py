@@ -72,17 +72,21 @@ class Child:
         self.close_quickly()
 
 
+def worker_command(threads: int = THREADS) -> list[str]:
+    """How a worker process of so many threads is started."""
+    return [sys.executable, "manage.py", "worker", "--concurrency", str(threads)]
+
+
 @contextlib.contextmanager
 def workers(lab: Lab, url: str, notes: SlotReader, count: int, threads: int = THREADS) -> Iterator[list[Child]]:
     """So many `manage.py worker`, all ready, stopped afterwards."""
     env = lab.environment(
         url, JOB_HANDLER_MODULES="jobs.bench.handlers", JOB_SHUTDOWN_GRACE_SECONDS="5", **{VARIABLE: str(notes.path)}
     )
-    command = [sys.executable, "manage.py", "worker", "--concurrency", str(threads)]
     with contextlib.ExitStack() as stack:
         started = []
         for number in range(count):
-            child = Child(command, env, lab.folder / f"worker-{number}.log")
+            child = Child(worker_command(threads), env, lab.folder / f"worker-{number}.log")
             stack.callback(child.close)
             started.append(child)
         yield [child.wait_ready() for child in started]

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from jobs.domain.errors import SettingError, UnknownHandler
+from jobs.domain.errors import UnknownHandler
+from jobs.domain.modules import import_named
 from jobs.handlers.context import JobContext
 
 type HandlerFunction = Callable[[JobContext], Any]
@@ -48,17 +49,7 @@ def load(extra_modules: list[str]) -> None:
     """Imports the built-in handler modules and those named by `JOB_HANDLER_MODULES`. Raises `SettingError`."""
     for name in BUILT_IN_MODULES:
         import_module(name)
-    for name in extra_modules:
-        try:
-            import_module(name)
-        except ModuleNotFoundError as error:
-            # A module that is there but lacks a dependency of its own must not read as a misspelt setting.
-            if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
-                raise
-            raise SettingError(
-                f"JOB_HANDLER_MODULES names {name}, which cannot be imported: {error}. "
-                "It takes importable Python modules, separated by commas."
-            ) from error
+    import_named("JOB_HANDLER_MODULES", extra_modules)
 
 
 def _name(function: HandlerFunction) -> str:

@@ -8,11 +8,11 @@ there exactly once. One that talks to others says `atomic=False` and must bear b
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
-from jobs.domain.errors import JobsError, SettingError
+from jobs.domain.errors import JobsError
 from jobs.domain.json_input import depth_of
+from jobs.domain.modules import import_named
 
 # Deeper JSON than this was not meant for anybody.
 DEEPEST = 500
@@ -108,14 +108,4 @@ def types() -> list[str]:
 
 def load(modules: list[str]) -> None:
     """Imports the modules named by `LEDGER_HANDLER_MODULES`. Raises `SettingError`."""
-    for name in modules:
-        try:
-            import_module(name)
-        except ModuleNotFoundError as error:
-            # A module that is there but lacks a dependency of its own must not read as a misspelt setting.
-            if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
-                raise
-            raise SettingError(
-                f"LEDGER_HANDLER_MODULES names {name}, which cannot be imported: {error}. "
-                "It takes importable Python modules, separated by commas."
-            ) from error
+    import_named("LEDGER_HANDLER_MODULES", modules)
