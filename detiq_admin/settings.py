@@ -9,6 +9,7 @@ from huey.serializer import SignedSerializer
 
 from detiq_admin.database import from_url
 from detiq_admin.embedded import embedded_url, var_dir
+from detiq_admin.file_store import storage
 from detiq_admin.secrets import secret_key
 from jobs.conf import load
 from jobs.logs import logging_config
@@ -177,6 +178,18 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
 SERVESTATIC_USE_FINDERS = True
+
+# --- Uploaded files -------------------------------------------------------------------------------------------------
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": VAR_DIR / "files"}},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "artifacts": storage(DETIQ.artifact_storage, VAR_DIR),
+}
+FILE_UPLOAD_HANDLERS = [
+    "jobs.console.uploads.SizeLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 # --- Huey: threads, health checks and signals; the queue's truth is never in it --------------------------------------
 HUEY = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from jobs.domain.errors import SettingError
 
@@ -25,6 +26,7 @@ class Setting:
     parse: Callable[[str], Any]
     takes: str
     help: str
+    secret: bool = False
 
     def read(self, environ: Mapping[str, str]) -> Any:
         """The value in force. An empty variable counts as unset. Raises `SettingError`."""
@@ -32,9 +34,30 @@ class Setting:
         try:
             return self.parse(raw)
         except ValueError as error:
-            raise SettingError(
-                f"{self.name} is {raw!r}, which cannot be used: {error}. It takes {self.takes}."
-            ) from error
+            shown = "a secret" if self.secret else repr(raw)
+            raise SettingError(f"{self.name} is {shown}, which cannot be used: {error}. It takes {self.takes}.") from error
+
+
+class Secret(str):
+    """A value that no page, log line or error shows."""
+
+    def __repr__(self) -> str:
+        return "'••••••'" if self else "''"
+
+
+@dataclass(frozen=True)
+class FileStore:
+    """Where files are kept. `bucket` None: in the folder `path`, by default one below `DETIQ_VAR_DIR`."""
+
+    path: str = ""
+    bucket: str | None = None
+    endpoint: str | None = None
+    region: str | None = None
+
+    def __str__(self) -> str:
+        if self.bucket is None:
+            return self.path or "below DETIQ_VAR_DIR"
+        return f"s3://{self.bucket}/{self.path}" + (f" at {self.endpoint}" if self.endpoint else "")
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -68,6 +91,47 @@ def _names(raw: str) -> list[str]:
 
 def _networks(raw: str) -> tuple[Network, ...]:
     return tuple(ip_network(part, strict=False) for part in _names(raw))
+
+
+def _secret(raw: str) -> Secret:
+    if not (raw.isascii() and raw.isprintable()):
+        raise ValueError("it holds a character that no header can carry")
+    return Secret(raw)
+
+
+def _http_address(raw: str) -> str:
+    if not raw:
+        return ""
+    parts = urlsplit(raw)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise ValueError("it is no http or https address without a user name")
+    if parts.query or parts.fragment:
+        raise ValueError("it has a query or a fragment")
+    return raw.rstrip("/")
+
+
+def _file_store(raw: str) -> FileStore:
+    parts = urlsplit(raw)
+    if not raw:
+        return FileStore()
+    if parts.scheme == "file" and not parts.netloc and parts.path.strip("/"):
+        return FileStore(unquote(parts.path))
+    if parts.scheme != "s3" or not parts.hostname:
+        raise ValueError("it begins neither with file:/// nor with s3:// and a bucket")
+    more = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if unknown := sorted(set(more) - {"endpoint", "region"}):
+        raise ValueError(f"nothing is known of {', '.join(unknown)}; there are endpoint and region")
+    endpoint = _http_address(more.get("endpoint", "")) or None
+    return FileStore(unquote(parts.path).strip("/"), parts.netloc, endpoint, more.get("region") or None)
+
+
+def _key_prefix(raw: str) -> str:
+    parts = raw.split("/")
+    if raw.count("{tenant}") != 1 or "{tenant}" not in parts:
+        raise ValueError("{tenant} must be one of its parts, once")
+    if parts[-1] or any(part in ("", ".", "..") or "\\" in part or not part.isprintable() for part in parts[:-1]):
+        raise ValueError("it must be relative, end with / and hold no empty part, . or ..")
+    return raw
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -125,6 +189,21 @@ SETTINGS: tuple[Setting, ...] = (
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
+    _S("ARTIFACT_STORAGE", "artifact_storage", "", _file_store,
+       "file:///a/folder or s3://bucket/folder?endpoint=https://…&region=…",
+       "Where uploaded files are kept; unset: below DETIQ_VAR_DIR. The same place for every console and worker."),
+    _S("ARTIFACT_KEY_PREFIX", "artifact_key_prefix", "tenants/{tenant}/artifacts/", _key_prefix,
+       "a relative path that ends with / and has {tenant} as one of its parts",
+       "What the keys of a tenant's files begin with; nothing outside it is read for the tenant."),
+    _S("ARTIFACT_MAX_MB", "artifact_max_mb", "50", _whole(1, 2000), "megabytes, a whole number from 1 to 2000",
+       "The largest file that may be uploaded."),
+    _S("ARTIFACT_LLM_URL", "artifact_llm_url", "", _http_address, "an address such as https://llm.example/v1",
+       "An OpenAI-compatible endpoint that describes artifacts; unset: they are read by this program alone."),
+    _S("ARTIFACT_LLM_KEY", "artifact_llm_key", "", _secret, "printable ASCII", "The endpoint's key.", secret=True),
+    _S("ARTIFACT_LLM_MODEL", "artifact_llm_model", "", str, "the name of a model of that endpoint",
+       "Which model is asked."),
+    _S("ARTIFACT_LLM_SECONDS", "artifact_llm_timeout", "60", _duration("seconds", 1, 600), "seconds, 1 to 600",
+       "How long an answer of the endpoint is waited for."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
     _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", _one_of("off", "admins"), "off or admins",
@@ -154,6 +233,13 @@ class Conf:
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
     masked_keys: list[str]
+    artifact_storage: FileStore
+    artifact_key_prefix: str
+    artifact_max_mb: int
+    artifact_llm_url: str
+    artifact_llm_key: Secret
+    artifact_llm_model: str
+    artifact_llm_timeout: timedelta
     environment: str
     require_mfa: str
 
@@ -162,10 +248,19 @@ class Conf:
         """min(15 s, stale timeout / 4)."""
         return min(timedelta(seconds=15), self.stale_timeout / 4)
 
+    @property
+    def artifact_max_bytes(self) -> int:
+        """The largest file that may be uploaded."""
+        return self.artifact_max_mb * 1_000_000
+
 
 def load(environ: Mapping[str, str]) -> Conf:
     """Reads every setting. Raises `SettingError` for the first that cannot be used."""
-    return Conf(**{setting.attribute: setting.read(environ) for setting in SETTINGS})
+    read = Conf(**{setting.attribute: setting.read(environ) for setting in SETTINGS})
+    if bool(read.artifact_llm_url) != bool(read.artifact_llm_model):
+        missing = "ARTIFACT_LLM_MODEL" if read.artifact_llm_url else "ARTIFACT_LLM_URL"
+        raise SettingError(f"{missing} is not set: ARTIFACT_LLM_URL and ARTIFACT_LLM_MODEL belong together.")
+    return read
 
 
 def conf() -> Conf:

@@ -8,7 +8,8 @@ from jobs.models.failure import (
     FailureTenant,
 )
 from jobs.models.job import Job, JobHistory, JobLog, JobTrash
-from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notification, ProjectArtifact
+from jobs.models.artifact import ArtifactFile, ProjectArtifact, ProjectKnowledge
+from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notification
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
 from jobs.models.people import TenantLimit
@@ -19,6 +20,7 @@ from jobs.models.tally import TallyDelta, TallyFlow, TallyMinute, TallyState, Ta
 from jobs.models.worker import SweepDuty, Worker
 
 __all__ = [
+    "ArtifactFile",
     "AuditEntry",
     "FailureCause",
     "FailureDelta",
@@ -40,6 +42,7 @@ __all__ = [
     "OperationItem",
     "Pause",
     "ProjectArtifact",
+    "ProjectKnowledge",
     "SavedFilter",
     "SweepDuty",
     "SystemConfig",

@@ -46,26 +46,6 @@ class LedgerJob(models.Model):
         return f"{self.job_id} of {self.event_id}"
 
 
-class ProjectArtifact(models.Model):
-    """A file that a tenant uploaded, and what an analysis made of it."""
-
-    id = models.TextField(primary_key=True)
-    tenant_id = models.TextField(db_column="tenantId")
-    project_id = models.TextField(db_column="projectId", null=True)
-    name = models.TextField(default="", db_default="")
-    storage_key = models.TextField(db_column="storageKey", null=True)
-    doc_type = models.TextField(db_column="docType", null=True)
-    status = models.TextField(default="PENDING", db_default="PENDING")
-    summary = models.TextField(null=True)
-    keywords = models.JSONField(default=list, db_default=[])
-
-    class Meta:
-        db_table = "ProjectArtifact"
-
-    def __str__(self) -> str:
-        return self.name
-
-
 class Membership(models.Model):
     """A user's role in a tenant: OWNER, ADMIN, …"""
 

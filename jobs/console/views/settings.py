@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.conf import SETTINGS, conf
+from jobs.conf import SETTINGS, Secret, conf
 from jobs.console.permissions import TABLE, Role
 from jobs.console.queries import system
 from jobs.console.queries.db import database_now, limited
@@ -41,6 +41,8 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 def in_words(value: Any) -> str:
     """A value as people read it."""
+    if isinstance(value, Secret):
+        return "set" if value else "none"
     if isinstance(value, timedelta):
         return duration_text(value.total_seconds())
     if isinstance(value, list | tuple):

@@ -1,0 +1,52 @@
+"""JSON and YAML, bounded: no billion laughs, no thousand levels."""
+
+import json
+from typing import Any
+
+import yaml
+
+from jobs.artifacts.limits import Limits
+from jobs.artifacts.reading.document import Unreadable
+from jobs.domain.json_input import depth_of
+
+
+def parse_json(text: str, limits: Limits) -> Any:
+    """The value. Raises ValueError when it is no JSON, `Unreadable` when it is nested too deeply."""
+    if depth_of(text) > limits.depth:
+        raise Unreadable(f"nested deeper than {limits.depth} levels")
+    return json.loads(text)
+
+
+class _Counting(yaml.SafeLoader):
+    """Counts what aliases would make, before it is made. The C loader would be faster, but cannot be stopped."""
+
+    def __init__(self, text: str, limits: Limits) -> None:
+        super().__init__(text)
+        self._limits, self._sizes, self._depth = limits, dict[int, int](), 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self._depth += 1
+        if self._depth > self._limits.depth:
+            raise Unreadable(f"nested deeper than {self._limits.depth} levels")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        size = 1
+        if isinstance(node, yaml.SequenceNode):
+            size += sum(self._sizes.get(id(one), 1) for one in node.value)
+        elif isinstance(node, yaml.MappingNode):
+            size += sum(self._sizes.get(id(key), 1) + self._sizes.get(id(value), 1) for key, value in node.value)
+        self._sizes[id(node)] = size
+        if size > self._limits.nodes:
+            raise Unreadable(f"it holds more than {self._limits.nodes:,} values, aliases counted")
+        return node
+
+
+def parse_yaml(text: str, limits: Limits) -> Any:
+    """The first document. Raises ValueError when it is no YAML, `Unreadable` when it would grow too large."""
+    loader = _Counting(text, limits)
+    try:
+        return loader.get_data() if loader.check_data() else None
+    except (yaml.YAMLError, RecursionError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"it is no YAML: {type(error).__name__}") from error
+    finally:
+        loader.dispose()
