@@ -35,7 +35,9 @@ class Setting:
             return self.parse(raw)
         except ValueError as error:
             shown = "a secret" if self.secret else repr(raw)
-            raise SettingError(f"{self.name} is {shown}, which cannot be used: {error}. It takes {self.takes}.") from error
+            raise SettingError(
+                f"{self.name} is {shown}, which cannot be used: {error}. It takes {self.takes}."
+            ) from error
 
 
 class Secret(str):

@@ -26,6 +26,8 @@ TABLE: dict[str, frozenset[Role]] = {
     "set_priority": _JOBS,
     "ledger_retry": _JOBS,
     "ledger_purge": _ADMIN,
+    "upload_artifact": _JOBS,
+    "reprocess_artifact": _JOBS,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,
@@ -56,13 +58,16 @@ TABLE: dict[str, frozenset[Role]] = {
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.
-LIMITED = frozenset({"read", "export", "enqueue", "cancel", "retry", "rerun", "run_now"})
+LIMITED = frozenset({
+    "read", "export", "enqueue", "cancel", "retry", "rerun", "run_now", "upload_artifact", "reprocess_artifact",
+})  # fmt: skip
 # The pages (names of routes) whose every figure is read for those tenants alone. A page that is not named here is not
 # offered to them: a new one has to show first that it obeys the scope.
 LIMITED_PAGES = frozenset({
     "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
     "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
-    "ledger_document", "pause_line",
+    "ledger_document", "pause_line", "artifacts", "artifact", "artifact_new", "artifact_dialog", "upload_artifact",
+    "reprocess_artifact",
 })  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.

@@ -4,6 +4,7 @@ from django.urls import path
 
 from jobs.console.views import (
     actions,
+    artifacts,
     audit,
     bulk,
     caps,
@@ -67,6 +68,12 @@ urlpatterns = [
     path("ledger/act/", ledger.dialog, name="ledger_dialog"),
     path("actions/ledger-retry/", ledger.retry, name="ledger_retry"),
     path("actions/ledger-purge/", ledger.purge, name="ledger_purge"),
+    path("artifacts/", artifacts.artifacts, name="artifacts"),
+    path("artifacts/artifact/", artifacts.artifact, name="artifact"),
+    path("artifacts/new/", artifacts.new, name="artifact_new"),
+    path("artifacts/reprocess/", artifacts.dialog, name="artifact_dialog"),
+    path("actions/artifact/upload/", artifacts.upload, name="upload_artifact"),
+    path("actions/artifact/reprocess/", artifacts.reprocess, name="reprocess_artifact"),
     path("dlq/trash/", dlq.trash, name="trash"),
     path("bulk/<slug:verb>/", bulk.preview, name="bulk"),
     *[

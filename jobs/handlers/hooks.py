@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from jobs.artifacts import records
 from jobs.domain.actors import ledger
 from jobs.domain.errors import DuplicateJob
 from jobs.ledger import outbox
@@ -44,3 +45,11 @@ def artifact_intel(event: Event) -> None:
         "isReprocess": payload.get("isReprocess") is True,
     }
     enqueue_for(event, type="ARTIFACT_INTEL", project_id=artifact.project_id, config=config)
+
+
+@hook("ARTIFACT_REFRESH")
+def artifact_refresh(event: Event) -> None:
+    """An artifact's analysis ended: what its project's artifacts say together is made anew."""
+    payload = event.payload if isinstance(event.payload, dict) else {}
+    project_id = payload.get("projectId")
+    records.refresh_project(event.company_id, project_id if isinstance(project_id, str) else "")

@@ -10,7 +10,7 @@ from jobs.handlers.context import JobContext
 
 type HandlerFunction = Callable[[JobContext], Any]
 
-BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl")
+BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl", "jobs.handlers.artifact_intel")
 
 _handlers: dict[str, HandlerFunction] = {}
 

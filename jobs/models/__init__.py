@@ -1,3 +1,4 @@
+from jobs.models.artifact import ArtifactFile, ProjectArtifact, ProjectKnowledge
 from jobs.models.audit import AuditEntry
 from jobs.models.failure import (
     FailureCause,
@@ -8,7 +9,6 @@ from jobs.models.failure import (
     FailureTenant,
 )
 from jobs.models.job import Job, JobHistory, JobLog, JobTrash
-from jobs.models.artifact import ArtifactFile, ProjectArtifact, ProjectKnowledge
 from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notification
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig

@@ -1,0 +1,35 @@
+"""The limit on what a form may bring: bytes beyond it are thrown away as they arrive, and never stored."""
+
+from typing import Any
+
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest
+
+from jobs.conf import conf
+
+
+class SizeLimit(FileUploadHandler):
+    """Stands before the handlers that keep a file. The rest of the form is read as usual."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Each file counts for itself."""
+        super().new_file(*args, **kwargs)
+        self._seen = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        """Hands the bytes on; raises `SkipFile` once there are too many."""
+        self._seen += len(raw_data)
+        if self._seen > conf().artifact_max_bytes:
+            if self.request is not None:
+                self.request.META["detiq.file_too_large"] = "1"
+            raise SkipFile
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        """The file is the next handler's."""
+        return None
+
+
+def too_large(request: HttpRequest) -> bool:
+    """Was a file of this request thrown away for its size?"""
+    return request.META.get("detiq.file_too_large") == "1"
