@@ -25,7 +25,9 @@ class ModelAnswered(Exception):
 
     def __init__(self, status: int, said: str, retry_after: str | None) -> None:
         wait = f" (Retry-After: {retry_after})" if retry_after else ""
-        super().__init__(f"the model's endpoint answered HTTP {status}{wait}: {said}")
+        # Words that tell whose matter it is: a refused key and a redirect are our settings, nobody's document.
+        ours = "invalid API key: " if status in (401, 403) else "invalid configuration: " if 300 <= status < 400 else ""
+        super().__init__(f"{ours}the model's endpoint answered HTTP {status}{wait}: {said}")
         self.status = status
         self.retry_after = retry_after
 
@@ -42,7 +44,7 @@ class InvalidAnswer(ValueError):
     """The endpoint answered, but not with what was asked for."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"validation: the model's answer cannot be used: {why}")
+        super().__init__(f"invalid input: the endpoint's answer is of no use: {why}")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class StorageMissing(JobsError):
     """The place where a tenant's files are kept is not there: a folder that is not mounted on this machine, a bucket."""
 
     def __init__(self, tenant_id: str, why: str) -> None:
-        super().__init__(f"tenant storage is missing: {why} (tenant {tenant_id[:100]})")
+        super().__init__(f"tenant storage missing: {why} (tenant {tenant_id[:100]})")
 
 
 class StorageFailed(OSError):
@@ -188,13 +188,13 @@ def _require(tenant_id: str) -> None:
     if isinstance(storage, FileSystemStorage):
         folder = storage.path(tenant_prefix(tenant_id))
         if not storage.exists(tenant_prefix(tenant_id)):
-            raise StorageMissing(tenant_id, f"there is no folder {folder} on this machine; is it mounted here?")
+            raise StorageMissing(tenant_id, f"the volume with its files is not mounted on this machine: no folder {folder}")
 
 
 def _say_what_is_missing(tenant_id: str, error: Exception) -> None:
     code = getattr(error, "response", {}).get("Error", {}).get("Code", "") if hasattr(error, "response") else ""
     if code == "NoSuchBucket":
-        raise StorageMissing(tenant_id, f"there is no bucket {conf().artifact_storage.bucket}") from error
+        raise StorageMissing(tenant_id, f"invalid configuration: no bucket {conf().artifact_storage.bucket}") from error
 
 
 def _why(error: Exception) -> str:

@@ -11,7 +11,7 @@ _D = DocType
 _COLUMNS: tuple[tuple[DocType, float, re.Pattern[str]], ...] = tuple(
     (doc_type, weight, re.compile(pattern, re.I))
     for doc_type, weight, pattern in (
-        (_D.TEST_CASES, 3.0, r"^expected\b|\bexpected (?:results?|outcome|behaviou?r)|^erwartet"),
+        (_D.TEST_CASES, 3.0, r"^expected\b|\bexpected (?:results?|outcome|behaviou?r)|^erwartetes (?:ergebnis|verhalten)"),
         (_D.TEST_CASES, 2.5, r"\btest ?case|\btest ?id\b|^tc ?(?:id|no|#)?$|\btest (?:scenario|title|name|steps?|summary)|^testfall"),
         (_D.TEST_CASES, 1.5, r"^steps?(?: to (?:execute|reproduce))?$|^(?:step|test) (?:action|description|no|#)|^action$|^pre-?conditions?|^actual (?:results?)?|^schritte?"),
         (_D.TEST_CASES, 0.5, r"^priority$|^module$|^status$|^severity$|pass ?/ ?fail"),
@@ -23,9 +23,9 @@ _COLUMNS: tuple[tuple[DocType, float, re.Pattern[str]], ...] = tuple(
         (_D.REPORT, 1.3, r"^(?:result|outcome|duration|elapsed|build|run (?:id|date)|executed (?:by|on|at)|test run|coverage|response time|p9[05]|throughput|findings?|severity|defects?)\b|^cvss|^% ?covered"),
         (_D.DATASHEET, 3.0, r"^(?:min|typ|max|typical|minimum|maximum)\.?$|^units?$|^symbol$|^parameter$|^characteristic|^test conditions?$|^specification$|^pin$"),
         (_D.API_SPEC, 2.0, r"^(?:endpoint|path|http method|method|verb|route|request|response|status code)s?$"),
-        (_D.TEST_DATA, 1.6, r"^(?:user ?names?|login|e-?mail(?: address)?|pass(?:word|wd)|first ?name|last ?name|full ?name|phone(?: number)?|birth ?date|dob|date of birth|gender|address|street|city|zip(?: ?code)?|postal ?code|country|state|card ?number|cvv|expiry|iban|sku|product(?: id| name)?|customer(?: id| name)?|user ?id|order ?id|account(?: number| id)?|is_?active|role|created_?at|updated_?at|uuid|currency|company|age|quantity|price|vat number|ssn)$"),
+        (_D.TEST_DATA, 1.6, r"^(?:user ?names?|login|e-?mail(?: address)?|pass(?:word|wd)|first ?name|last ?name|full ?name|phone(?: number)?|birth ?date|dob|date of birth|gender|address|street|city|zip(?: ?code)?|postal ?code|country|state|card ?number|cvv|expiry|iban|sku|product(?: id| name)?|customer(?: id| name)?|user ?id|order ?id|account(?: number| id)?|is_?active|role|created_?at|updated_?at|uuid|currency|company|age|quantity|price|vat number|ssn|benutzername|passwort|vorname|nachname|stra(?:ss|\u00df)e|plz|ort|stadt|telefon|geburtsdatum|kundennummer|pr\u00e9nom|nom|ville|mot de passe|nombre|apellidos?|ciudad|contrase\u00f1a)$"),
         (_D.TEST_DATA, 1.0, r"^id$|_id$|_at$|^name$|^amount$|^status$|^type$"),
-        (_D.TEST_DATA, 3.0, r"^(?:valid|is ?valid|expected ?(?:valid|error|message|status|login)|should_?(?:pass|fail|succeed)|input(?: ?value)?|test ?data|data ?set|scenario|case)$"),
+        (_D.TEST_DATA, 3.0, r"^(?:valid|is ?valid|erwartete?\w* (?:meldung|ergebnis|status)|expected ?(?:valid|error|message|status|login)|should_?(?:pass|fail|succeed)|input(?: ?value)?|test ?data|data ?set|scenario|case)$"),
         (_D.SPREADSHEET, 1.5, r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\.?(?: \d{2,4})?$|^q[1-4]\b|^(?:20\d\d)$|^fy ?\d|^week ?\d+|^(?:kw|cw) ?\d+"),
         (_D.SPREADSHEET, 2.0, r"\b(?:total|budget|actual|forecast|variance|cost|revenue|margin|profit|spend|spent|remaining|balance|headcount|hours|rate|subtotal|net|gross|tax|plan(?:ned)?|department|owner|start(?: date)?|end(?: date)?|due(?: date)?|milestone|quantity on hand|reorder|supplier|unit (?:cost|price)|line total)\b"),
     )

@@ -134,7 +134,7 @@ def _results(document: Document) -> DocType | None:
     if isinstance(data, dict):
         known = ({"stats", "suites"}, {"stats", "results"}, {"numtotaltests", "testresults"}, {"lighthouseversion", "audits"},
                  {"runs", "version", "$schema"}, {"summary", "tests", "duration"}, {"violations", "passes"}, {"run", "collection"},
-                 {"metrics", "root_group"})  # fmt: skip
+                 {"metrics", "root_group"}, {"total", "covered", "pct"}, {"totals", "percent_covered"})  # fmt: skip
         if any(one <= keys for one in known) and not {"openapi", "swagger"} & keys:
             return DocType.REPORT
         counts = keys & {

@@ -66,9 +66,10 @@ class _Lines:
 def _docx(archive: Archive, name: str, limits: Limits) -> Document:
     body = _xml(archive, "word/document.xml")
     document, lines = Document(name, "Word document"), _Lines(limits)
-    for element in body.iter(f"{_W}p", f"{_W}tbl"):
+    for element in body.iter():
         if element.tag == f"{_W}tbl":
             _docx_table(element, document, limits)
+        if element.tag != f"{_W}p":
             continue
         text = _docx_text(element)
         lines.add(text)
