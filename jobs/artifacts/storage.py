@@ -51,7 +51,8 @@ class ForeignKey(JobsError):
 
 def tenant_prefix(tenant_id: str) -> str:
     """What the keys of a tenant's files begin with. Two tenants never share one."""
-    part = quote(tenant_id, safe="").replace(".", "%2E") if set(tenant_id) <= {"."} else quote(tenant_id, safe="")
+    part = quote(tenant_id, safe="").replace("..", "%2E%2E")
+    part = "%2E" if part == "." else part
     if len(part) > _LONGEST_PART:
         part = f"{part[:80]}={hashlib.sha256(tenant_id.encode()).hexdigest()[:40]}"  # `=` is in no quoted name
     return conf().artifact_key_prefix.replace("{tenant}", part)
@@ -188,7 +189,9 @@ def _require(tenant_id: str) -> None:
     if isinstance(storage, FileSystemStorage):
         folder = storage.path(tenant_prefix(tenant_id))
         if not storage.exists(tenant_prefix(tenant_id)):
-            raise StorageMissing(tenant_id, f"the volume with its files is not mounted on this machine: no folder {folder}")
+            raise StorageMissing(
+                tenant_id, f"the volume with its files is not mounted on this machine: no folder {folder}"
+            )
 
 
 def _say_what_is_missing(tenant_id: str, error: Exception) -> None:

@@ -10,6 +10,9 @@ from django.conf import settings
 from django.core.files.storage import storages
 
 
+collect_ignore = ["files"]  # scripts that are looked at, not run
+
+
 @pytest.fixture(autouse=True)
 def _no_files() -> Iterator[None]:
     yield

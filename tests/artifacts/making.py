@@ -36,7 +36,9 @@ def docx(text: str) -> bytes:
     parts, rows = [], []
     for line in [*text.strip().split("\n"), ""]:
         if "|" in line:
-            cells = "".join(f"<w:tc><w:p><w:r><w:t>{escape(one.strip())}</w:t></w:r></w:p></w:tc>" for one in line.split("|"))
+            cells = "".join(
+                f"<w:tc><w:p><w:r><w:t>{escape(one.strip())}</w:t></w:r></w:p></w:tc>" for one in line.split("|")
+            )
             rows.append(f"<w:tr>{cells}</w:tr>")
             continue
         if rows:
@@ -50,10 +52,16 @@ def docx(text: str) -> bytes:
 
 def pdf(*pages: str) -> bytes:
     """One page a text; its lines stand below each other."""
-    objects: list[bytes] = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"]
+    objects: list[bytes] = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
     kids = []
     for text in pages:
-        lines = [line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)") for line in text.strip().split("\n")]
+        lines = [
+            line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)") for line in text.strip().split("\n")
+        ]
         drawn = "BT /F1 11 Tf 50 780 Td 14 TL " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
         stream = drawn.encode("cp1252", "replace")
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))

@@ -146,7 +146,9 @@ def test_a_type_that_another_program_read_from_the_content_stays() -> None:
 
 def test_an_environment_file_is_described_without_any_of_its_values() -> None:
     secret = "hunter2-is-not-to-be-seen"
-    artifact = uploaded(f"DATABASE_PASSWORD={secret}\nPUBLIC_URL=https://{secret}.example\nexport KEY='{secret}'\n".encode(), ".env")
+    artifact = uploaded(
+        f"DATABASE_PASSWORD={secret}\nPUBLIC_URL=https://{secret}.example\nexport KEY='{secret}'\n".encode(), ".env"
+    )
     result = analysed(artifact)
     assert result["docType"] == "ENV_CONFIG" and "DATABASE_PASSWORD" in result["summary"]
     row = ProjectArtifact.objects.values().get()

@@ -29,7 +29,12 @@ def test_an_upload_leaves_a_file_an_artifact_its_hook_and_an_audit_entry() -> No
     known = ArtifactFile.objects.get(artifact_id=artifact.id)
     assert (known.size_bytes, known.uploaded_by, len(known.sha256)) == (len(STORY), "kim", 64)
     entry = AuditEntry.objects.get()
-    assert (entry.action, entry.actor, entry.tenant_id, entry.reason) == ("upload_artifact", "kim", "acme", "from the customer")
+    assert (entry.action, entry.actor, entry.tenant_id, entry.reason) == (
+        "upload_artifact",
+        "kim",
+        "acme",
+        "from the customer",
+    )
 
 
 def test_a_failure_after_the_file_was_stored_removes_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +46,11 @@ def test_a_failure_after_the_file_was_stored_removes_the_file(monkeypatch: pytes
     with pytest.raises(RuntimeError):
         uploaded()
     assert files() == []
-    assert not ProjectArtifact.objects.exists() and not LifecycleEvent.objects.exists() and not ArtifactFile.objects.exists()
+    assert (
+        not ProjectArtifact.objects.exists()
+        and not LifecycleEvent.objects.exists()
+        and not ArtifactFile.objects.exists()
+    )
 
 
 def test_a_transaction_around_it_that_is_undone_removes_the_file_too() -> None:
@@ -139,7 +148,9 @@ def test_two_uploads_of_one_file_at_once_are_two_artifacts(choose: Callable[...,
     assert len(set(made)) == 2 == len(files()) == ProjectArtifact.objects.count() == LifecycleEvent.objects.count()
 
 
-@pytest.mark.parametrize(("field", "value"), [("tenant_id", ""), ("tenant_id", "a\0"), ("project_id", " "), ("project_id", "x" * 301)])
+@pytest.mark.parametrize(
+    ("field", "value"), [("tenant_id", ""), ("tenant_id", "a\0"), ("project_id", " "), ("project_id", "x" * 301)]
+)
 def test_bad_tenants_and_projects_name_their_field(field: str, value: str) -> None:
     with pytest.raises(InvalidInput, match=field.removesuffix("_id")):
         uploaded(**{field: value})

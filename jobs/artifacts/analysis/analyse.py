@@ -14,6 +14,7 @@ from jobs.artifacts.reading.document import Unreadable
 from jobs.artifacts.reading.read import read
 
 LONGEST_SAMPLE = 24_000
+_MOST_CHARS = 100_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def analyse(file: IO[bytes], name: str, masked_keys: list[str], limits: Limits =
         return Findings(DocType.OTHER, None, "unreadable file", text, note=text)
     doc_type, by_content = classify(document)
     secret = doc_type is DocType.ENV_CONFIG
-    text = " ".join(env_names(document) or []) if secret else redacted(document.text, masked_keys)
+    text = " ".join(env_names(document) or []) if secret else redacted(document.text[:_MOST_CHARS], masked_keys)
     words = keywords(document.title if not secret else "", document.headings, text) if document.readable else []
     return Findings(
         doc_type=doc_type,

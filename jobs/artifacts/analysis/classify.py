@@ -12,7 +12,7 @@ from jobs.artifacts.reading.document import Document
 
 ENOUGH = 5.0
 _TITLE, _HEADING, _NAME = 4.0, 1.5, 3.0
-_TEXT_CHARS = 150_000
+_TEXT_CHARS = 60_000
 _GRIDS = ("Excel workbook", "OpenDocument spreadsheet")
 
 

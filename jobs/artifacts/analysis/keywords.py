@@ -27,7 +27,7 @@ _STOP = frozenset(
 def keywords(title: str, headings: Iterable[str], text: str, most: int = MOST) -> list[str]:
     """At most `most` words, the weightiest first, as the document mostly spells them."""
     weights, spelled, seen = Counter[str](), Counter[tuple[str, str]](), Counter[str]()
-    for part, weight in ((title, 6), (" ".join(list(headings)[:60]), 3), (text[:200_000], 1)):
+    for part, weight in ((title, 6), (" ".join(list(headings)[:60]), 3), (text[:100_000], 1)):
         for word in _WORD.findall(part):
             for piece in _pieces(word):
                 key = _stem(piece.lower())

@@ -6,10 +6,10 @@ from jobs.domain.masking import is_secret
 
 MASK = "••••••"
 _PAIR = re.compile(
-    r"(?P<key>[A-Za-z_][\w.-]{0,60}?)(?P<between>[\"']?\s{0,3}(?::|=>?|\bis\b)\s{0,3}[\"']?)(?P<value>[^\s\"',;<>{}\[\]]{3,400})"
+    r"(?<![\w.-])(?P<key>[A-Za-z_][\w.-]{0,60}+)(?P<between>[\"']?\s{0,3}(?::|=>?|\bis\b)\s{0,3}[\"']?)(?P<value>[^\s\"',;<>{}\[\]]{3,400})"
 )
 _WELL_KNOWN = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,10000}?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,6000}?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.?[\w-]*"
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"

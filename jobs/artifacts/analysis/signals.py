@@ -52,7 +52,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.TEST_CASES, 1.2, r"\bpre-?conditions?\b|\bvorbedingung(?:en)?\b", 4, False),
     _s(_D.TEST_CASES, 1.2, r"\bexpected?:|\bexpect(?:ation)?s?:|\berwartet:|\battendu ?:|\besperado:", 5, False),
     _s(_D.TEST_CASES, 1.2, r"\b(?:scenarios|cases|things|steps) to (?:check|test|verify|reproduce|try)\b|\b(?:manual|exploratory|acceptance) test(?:s|ing)?\b|\bto be tested\b", 3),
-    _s(_D.TEST_CASES, 0.8, r"^\s*(?:[-*\d.)]+\s*)?\**(?:given|when|then|verify|check that|steps?|expect(?:ed)?)\b", 8, False),
+    _s(_D.TEST_CASES, 0.8, r"^[ \t]*(?:[-*\d.)]+\s*)?\**(?:given|when|then|verify|check that|steps?|expect(?:ed)?)\b", 8, False),
     _s(_D.TEST_CASES, 1.0, r"\b(?:actual results?|pass/fail|post-?conditions?|regression (?:test|checklist)|smoke test)\b", 3),
     # --- Reports ---
     _s(_D.REPORT, 1.7, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\b\w*bericht\b|\brapport\b|\binforme\b|\bcompte[- ]rendu\b", 3),
@@ -75,7 +75,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.API_SPEC, 0.8, r"\b(?:endpoints?|request body|response body|query parameters?|path parameters?|status codes?|payload|rate limits?|webhooks?|pagination|content-type|application/json)\b", 8),
     _s(_D.API_SPEC, 1.8, r"\b(?:REST|HTTP|GraphQL|public|web)?\s?API (?:reference|documentation|docs|spec(?:ification)?|guide|v\d)\b", 3),
     _s(_D.API_SPEC, 0.8, r"\bAPI\b", 3),
-    _s(_D.API_SPEC, 0.6, r"^\s*(?:HTTP/1\.1\s)?[2345]\d\d\s+(?:OK|Created|Accepted|Bad Request|Not Found|Unauthorized|Forbidden|Conflict|Too Many)", 5, False),
+    _s(_D.API_SPEC, 0.6, r"^[ \t]*(?:HTTP/1\.1\s)?[2345]\d\d\s+(?:OK|Created|Accepted|Bad Request|Not Found|Unauthorized|Forbidden|Conflict|Too Many)", 5, False),
     # --- Data sheets ---
     _s(_D.DATASHEET, 2.0, r"\bdata ?sheet\b|\bdatenblatt\b|\bfiche technique\b|\bhoja de datos\b|\btechnical data\b", 3),
     _s(_D.DATASHEET, 0.7, r"\b\d+(?:[.,]\d+)?\s?(?:[mµuk]?V(?:DC|AC|pp)?|[mµun]?A|mAh|[kMG]?Hz|[kMm]?\u03a9|ohms?|mm|cm|°\s?C|dBm?|[mk]?W|kg|lbs?|nm|[µn]s|bar|psi|rpm|lm|N·?m|IP\d\d)\b", 10, False),
@@ -85,10 +85,10 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.TEST_DATA, 1.0, r"\b(?:boundary values?|equivalence (?:class|partition)\w*|valid inputs?|invalid inputs?)\b", 3),
     # --- Scripts ---
     _s(_D.AUTOMATION_SCRIPT, 2.0, r"\b(?:automation|automated test) scripts?\b", 2),
-    _s(_D.AUTOMATION_SCRIPT, 1.0, r"^\s*(?:\$ |npx |npm run |pytest |mvn |await page\.|page\.|driver\.|click |type |open )", 5, False),
+    _s(_D.AUTOMATION_SCRIPT, 1.0, r"^[ \t]*(?:\$ |npx |npm run |pytest |mvn |await page\.|page\.|driver\.|click |type |open )", 5, False),
     # --- What is none of these ---
     _s(_D.OTHER, 2.0, r"\b(?:meeting (?:minutes|notes)|minutes of|agenda|attendees|invoice|rechnung|curriculum vitae|r\u00e9sum\u00e9|cover letter|newsletter|press release|terms of (?:service|use)|privacy policy|licen[cs]e agreement|permission is hereby granted|changelog|release notes|contributing|code of conduct|recipe|ingredients)\b", 4),
-    _s(_D.OTHER, 1.2, r"^\s*(?:dear |hi |hello |subject:|from:|to:|cc:|regards|best regards|sincerely)", 4, False),
+    _s(_D.OTHER, 1.2, r"^[ \t]*(?:dear |hi |hello |subject:|from:|to:|cc:|regards|best regards|sincerely)", 4, False),
     _s(_D.OTHER, 0.9, r"\b(?:installation|getting started|quick ?start|pip install|npm install|how to install|troubleshooting|faq|onboarding|user guide|handbook|tutorial)\b", 4),
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ _AUTOMATION = re.compile(
     r"|\bcy\.(?:visit|get|contains|intercept)\(|\bbrowser\.url\(|\bpage\.(?:goto|click|fill|locator|getBy\w+|get_by_\w+)\("
     r"|\bfixture\s*[`(]['\"`]|\bfrom\s+locust\b|\bimport\s+(?:pytest|unittest|locust)\b|\bimport\s+org\.(?:junit|testng)\b|\busing\s+(?:NUnit|Xunit|Microsoft\.VisualStudio\.TestTools)"
     r"|\bfrom\s+(?:pytest|unittest|behave|appium|robot)\b|io\.restassured|io\.gatling|\bkarate\b.*\bFeature\b|\bimport\s+.*cucumber|\bdescribe\s+['\"].*\bdo\b"
-    r"|^\s*(?:describe|it|test)\(\s*['\"`]",
+    r"|^[ \t]*(?:describe|it|test)\(\s*['\"`]",
     re.M,
 )  # fmt: skip
 _SCRIPT_LANGUAGES = frozenset({"Shell", "PowerShell", "Batch", "Robot Framework", "VBScript"})
@@ -74,7 +74,7 @@ def _env(document: Document) -> DocType | None:
 
 def _selenium(document: Document) -> DocType | None:
     if document.kind.endswith("code") and document.facts.get("language") != "SQL":
-        return DocType.SELENIUM_SCRIPT if _SELENIUM.search(document.text[:300_000]) else None
+        return DocType.SELENIUM_SCRIPT if _SELENIUM.search(document.text[:100_000]) else None
     data = document.data
     if isinstance(data, dict) and isinstance(data.get("tests"), list) and ("suites" in data or "urls" in data):
         commands = [one.get("commands") for one in data["tests"] if isinstance(one, dict)]
@@ -112,7 +112,7 @@ def _api(document: Document) -> DocType | None:
             return DocType.API_SPEC
         return None
     return DocType.API_SPEC if re.search(r"\A\s*[\"']?(?:openapi|swagger|asyncapi)[\"']?\s*:", document.text[:3_000]) or (
-        document.kind in ("JSON", "YAML") and re.search(r"^\s*[\"']?(?:openapi|swagger)[\"']?\s*:\s*[\"']?[123]\.", document.text[:3_000], re.M)
+        document.kind in ("JSON", "YAML") and re.search(r"^[ \t]*[\"']?(?:openapi|swagger)[\"']?\s*:\s*[\"']?[123]\.", document.text[:3_000], re.M)
     ) else None  # fmt: skip
 
 
@@ -210,10 +210,10 @@ def _scripts(document: Document) -> DocType | None:
         return (
             DocType.AUTOMATION_SCRIPT
             if document.base.startswith("jenkinsfile")
-            or re.search(r"^\s*pipeline\s*\{[\s\S]*\bstages\s*\{", document.text[:5_000], re.M)
+            or re.search(r"^[ \t]*pipeline\s*\{[\s\S]{0,3000}?\bstages\s*\{", document.text[:5_000], re.M)
             else None
         )
-    if language in _SCRIPT_LANGUAGES or _AUTOMATION.search(document.text[:300_000]):
+    if language in _SCRIPT_LANGUAGES or _AUTOMATION.search(document.text[:100_000]):
         return DocType.AUTOMATION_SCRIPT
     return None
 
@@ -239,9 +239,9 @@ def _statements(document: Document) -> DocType | None:
     """SQL: rows that are put in are data, tables that are made are a design."""
     if document.facts.get("language") != "SQL":
         return None
-    made = len(re.findall(r"^\s*CREATE\s+(?:TABLE|VIEW|INDEX|TYPE)", document.text, re.M | re.I))
+    made = len(re.findall(r"^[ \t]*CREATE\s+(?:TABLE|VIEW|INDEX|TYPE)", document.text, re.M | re.I))
     filled = len(re.findall(r"\bINSERT\s+INTO\b|\bCOPY\s+\w", document.text, re.I))
-    rows = len(re.findall(r"^\s*\(.*\)\s*[,;]\s*$", document.text, re.M))
+    rows = len(re.findall(r"^[ \t]*\(.*\)\s*[,;]\s*$", document.text, re.M))
     return DocType.TEST_DATA if filled + rows > made * 2 else DocType.ARCHITECTURE if made >= 2 else None
 
 

@@ -61,12 +61,12 @@ def _what(document: Document, doc_type: DocType) -> str:
     if doc_type is DocType.TEST_CASES and document.facts.get("language") == "Gherkin":
         scenarios = len(
             re.findall(
-                r"^\s*(?:Scenario|Scenario Outline|Example|Szenario|Sc\u00e9nario|Escenario)\b[^\n:]*:",
+                r"^[ \t]*(?:Scenario|Scenario Outline|Example|Szenario|Sc\u00e9nario|Escenario)\b[^\n:]*:",
                 document.text,
                 re.M,
             )
         )
-        feature = re.search(r"^\s*[\w\u00c0-\u017f]+\s*:\s*(.+)$", document.text, re.M)
+        feature = re.search(r"^[ \t]*[\w\u00c0-\u017f]+\s*:\s*(.+)$", document.text, re.M)
         return f"Gherkin feature {_quoted(feature[1] if feature else '')} with {_n(scenarios, 'scenario')}."
     if document.tables and (
         document.kind.endswith("table") or document.kind in ("Excel workbook", "OpenDocument spreadsheet")

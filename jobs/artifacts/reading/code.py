@@ -13,33 +13,37 @@ _BY_SUFFIX = {
     "feature": "Gherkin", "raml": "RAML", "apib": "API Blueprint",
 }  # fmt: skip
 _PROSE = frozenset({"md", "markdown", "mdx", "rst", "adoc", "html", "htm", "csv", "tsv", "json", "yml", "yaml"})
-GHERKIN = re.compile(
-    r"^\s*(?:Feature|Funktionalit\u00e4t|Funktion|Fonctionnalit\u00e9|Caracter\u00edstica|Funcionalidade|Funzionalit\u00e0|Functionaliteit)\s*:"
-    r"[\s\S]*?^\s*(?:Scenario|Scenario Outline|Example|Rule|Background|Szenario|Szenariogrundriss|Sc\u00e9nario|Escenario|Cen\u00e1rio|Contexte|Antecedentes)\b[^\n]*:",
-    re.M,
-)
-# Asked in this order, of the first part of a text. Each is what nothing but that language says.
-_BY_CONTENT = [
-    ("Gherkin", GHERKIN),
-    ("PlantUML", re.compile(r"^\s*@start(?:uml|mindmap|salt|json|yaml)\b", re.M)),
-    ("Mermaid", re.compile(r"\A\s*(?:---[\s\S]*?---\s*)?(?:sequenceDiagram|classDiagram|erDiagram|stateDiagram(?:-v2)?|C4Context|C4Container|(?:flowchart|graph)\s+(?:TB|TD|LR|RL|BT))\b")),
-    ("Structurizr", re.compile(r"\A\s*workspace\b[^\n]*\{[\s\S]*\bmodel\s*\{")),
-    ("Robot Framework", re.compile(r"^\*{3}\s*(?:Settings|Test Cases|Keywords|Variables|Tasks)\s*\*{3}", re.M | re.I)),
-    ("Shell", re.compile(r"\A#!.*\b(?:ba|z|k|da)?sh\b")),
-    ("Python", re.compile(r"\A#!.*\bpython")),
-    ("JavaScript", re.compile(r"\A#!.*\bnode")),
-    ("API Blueprint", re.compile(r"\AFORMAT:\s*1A\b")),
-    ("RAML", re.compile(r"\A#%RAML\s")),
-    ("Protocol Buffers", re.compile(r"^\s*syntax\s*=\s*\"proto[23]\"\s*;", re.M)),
-    ("GraphQL", re.compile(r"^(?:extend\s+)?(?:type|input|interface|enum|schema|scalar)\s+\w*[^\n]*\{?\s*$[\s\S]*^\s+\w+(?:\([^)]*\))?\s*:\s*\[?\w+!?\]?!?", re.M)),
-    ("Java", re.compile(r"^(?:package\s+[\w.]+;|import\s+(?:static\s+)?[\w.]+(?:\.\*)?;)\s*$[\s\S]*\b(?:class|interface|enum)\s+\w+", re.M)),
-    ("C#", re.compile(r"^using\s+[\w.]+;\s*$[\s\S]*\b(?:namespace|class)\s+[\w.]+", re.M)),
-    ("TypeScript", re.compile(r"^import\s+(?:type\s+)?[\w{}*, \n]+\s+from\s+['\"][^'\"]+['\"];?\s*$[\s\S]*:\s*(?:string|number|boolean|Page|Promise<)\b", re.M)),
-    ("JavaScript", re.compile(r"^(?:import\s+[\w{}*, \n]+\s+from\s+['\"][^'\"]+['\"]|(?:const|let|var)\s+[\w{}, ]+\s*=\s*require\(['\"]|(?:describe|test|it)\(\s*['\"`])", re.M)),
-    ("Python", re.compile(r"^(?:from\s+[\w.]+\s+import\s+[\w*(]|import\s+[\w.]+(?:\s+as\s+\w+)?\s*$|def\s+\w+\(.*\).*:\s*$|class\s+\w+(?:\(.*\))?:\s*$)", re.M)),
-    ("Ruby", re.compile(r"^require\s+['\"][\w/-]+['\"]\s*$[\s\S]*\bend\s*$", re.M)),
-    ("PHP", re.compile(r"\A\s*<\?php\b")),
-    ("SQL", re.compile(r"^\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:TABLE|VIEW|INDEX|SCHEMA|DATABASE)|INSERT\s+INTO|ALTER\s+TABLE|SELECT\s+[\w*,.\s]+\s+FROM)\b", re.M | re.I)),
+# Asked in this order, of the first part of a text. All patterns of a language must be found: one pattern for both ends of a
+# text would be searched again from each of its beginnings.
+_BY_CONTENT: list[tuple[str, list[re.Pattern[str]]]] = [
+    (name, [re.compile(pattern, re.M) for pattern in patterns])
+    for name, *patterns in (
+        (
+            "Gherkin",
+            r"^[ \t]*(?:Feature|Funktionalit\u00e4t|Funktion|Fonctionnalit\u00e9|Caracter\u00edstica|Funcionalidade|Funzionalit\u00e0|Functionaliteit)[ \t]*:",
+            r"^[ \t]*(?:Scenario|Scenario Outline|Example|Rule|Background|Szenario|Szenariogrundriss|Sc\u00e9nario|Escenario|Cen\u00e1rio|Contexte|Antecedentes)\b[^\n:]{0,20}:",
+            r"^[ \t]*(?:Given|When|Then|And|But|\*|Angenommen|Wenn|Dann|Und|Soit|Quand|Alors|Etant donn\u00e9|Dado|Dada|Cuando|Entonces|Quando|Ent\u00e3o)\b",
+        ),
+        ("PlantUML", r"^[ \t]*@start(?:uml|mindmap|salt|json|yaml)\b"),
+        ("Mermaid", r"\A\s*(?:sequenceDiagram|classDiagram|erDiagram|stateDiagram(?:-v2)?|C4Context|C4Container|(?:flowchart|graph)[ \t]+(?:TB|TD|LR|RL|BT))\b"),
+        ("Structurizr", r"\A\s*workspace\b[^\n]*\{", r"^[ \t]*model\s*\{"),
+        ("Robot Framework", r"^\*{3}[ \t]*(?i:Settings|Test Cases|Keywords|Variables|Tasks)[ \t]*\*{3}"),
+        ("Shell", r"\A#!.*\b(?:ba|z|k|da)?sh\b"),
+        ("Python", r"\A#!.*\bpython"),
+        ("JavaScript", r"\A#!.*\bnode"),
+        ("API Blueprint", r"\AFORMAT:[ \t]*1A\b"),
+        ("RAML", r"\A#%RAML\s"),
+        ("PHP", r"\A\s*<\?php\b"),
+        ("Protocol Buffers", r"^[ \t]*syntax\s*=\s*\"proto[23]\"\s*;"),
+        ("GraphQL", r"^(?:extend[ \t]+)?(?:type|input|interface|enum|schema|scalar)\b[^\n{]{0,80}\{[ \t]*$", r"^[ \t]+\w+(?:\([^)\n]*\))?[ \t]*:[ \t]*\[?\w+!?\]?!?[ \t]*$"),
+        ("Java", r"^(?:package[ \t]+[\w.]+;|import[ \t]+(?:static[ \t]+)?[\w.]+(?:\.\*)?;)[ \t]*$", r"\b(?:class|interface|enum)[ \t]+\w+"),
+        ("C#", r"^using[ \t]+[\w.]+;[ \t]*$", r"\b(?:namespace|class)[ \t]+[\w.]+"),
+        ("TypeScript", r"^import[ \t]+(?:type[ \t]+)?[\w{}*, \t]+[ \t]from[ \t]+['\"][^'\"\n]+['\"];?[ \t]*$", r":[ \t]*(?:string|number|boolean|Page|Promise<)"),
+        ("JavaScript", r"^(?:import[ \t]+[\w{}*, \t]+[ \t]from[ \t]+['\"][^'\"\n]+['\"]|(?:const|let|var)[ \t]+[\w{}, ]+[ \t]*=[ \t]*require\(['\"]|(?:describe|test|it)\([ \t]*['\"`])"),
+        ("Python", r"^(?:from[ \t]+[\w.]+[ \t]+import[ \t]+[\w*(]|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*$|def[ \t]+\w+\([^\n]*\)[^\n:]*:[ \t]*$|class[ \t]+\w+(?:\([^\n]*\))?:[ \t]*$)"),
+        ("Ruby", r"^require[ \t]+['\"][\w/-]+['\"][ \t]*$", r"\bend[ \t]*$"),
+        ("SQL", r"^[ \t]*(?i:CREATE[ \t]+(?:OR[ \t]+REPLACE[ \t]+)?(?:TABLE|VIEW|INDEX|SCHEMA|DATABASE)|INSERT[ \t]+INTO|ALTER[ \t]+TABLE|SELECT[ \t]+[\w*,. \t]{1,200}[ \t]FROM)\b"),
+    )
 ]  # fmt: skip
 
 
@@ -50,4 +54,4 @@ def language_of(suffix: str, text: str) -> str:
     head = text[:20_000]
     if suffix in _PROSE:
         return ""
-    return next((name for name, pattern in _BY_CONTENT if pattern.search(head)), "")
+    return next((name for name, patterns in _BY_CONTENT if all(one.search(head) for one in patterns)), "")

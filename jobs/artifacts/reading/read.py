@@ -16,10 +16,11 @@ from jobs.artifacts.reading.text import decode
 
 _HEAD_BYTES = 8_192
 _HTML = re.compile(
-    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|div|table|h1)\b", re.I | re.S
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*){0,3}<(?:!doctype\s+html|html|head|body|title|div|table|h1)\b",
+    re.I | re.S,
 )
-_MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.+?)\s*#*$", re.M)
-_UNDERLINED = re.compile(r"^(\S[^\n]{2,100})\n(?:={3,}|-{3,}|~{3,})$", re.M)
+_MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]{1,300})$", re.M)
+_UNDERLINED = re.compile(r"^(\S[^\n]{2,100})\n(?:={3,200}|-{3,200}|~{3,200})$", re.M)
 _YAML_START = re.compile(r"\A(?:---\s*\n)?(?:\s*#[^\n]*\n|\s*\n)*(?:[\w\"'./$-]+\s*:(?:\s|$)|- )", re.M)
 _DATA_SUFFIXES = frozenset({"yml", "yaml"})
 _PROSE_SUFFIXES = frozenset({"md", "markdown", "mdx", "rst", "adoc"})
@@ -137,7 +138,7 @@ def _as_table(document: Document, text: str, start: str, limits: Limits, whole: 
     table = read_csv(text, limits)
     if table is None or (not named and (not table.head or len(table.head) < 3 or len(table.rows) < 2)):
         return False
-    if not named and re.search(r"^\s*(?:Feature|Scenario|Given|#{1,3} )", text[:5_000], re.M):
+    if not named and re.search(r"^[ \t]*(?:Feature|Scenario|Given|#{1,3} )", text[:5_000], re.M):
         return False
     document.kind, document.tables = "CSV table" if "\t" not in start.split("\n")[0] else "TSV table", [table]
     document.text = table_text(table)[: limits.text_chars]
@@ -150,12 +151,12 @@ def _as_prose(document: Document, text: str) -> None:
         document.kind = f"{language} code"
         document.facts["language"] = language
         return
-    headings = [one.strip()[:200] for one in _MARKDOWN_HEADING.findall(text[:300_000])]
-    underlined = [one.strip()[:200] for one in _UNDERLINED.findall(text[:300_000])]
+    headings = [one.strip(" #\t")[:200] for one in _MARKDOWN_HEADING.findall(text[:100_000])]
+    underlined = [one.strip()[:200] for one in _UNDERLINED.findall(text[:100_000])]
     if document.suffix in _PROSE_SUFFIXES or len(headings) >= 2:
         document.kind = {"rst": "reStructuredText", "adoc": "AsciiDoc"}.get(document.suffix, "Markdown")
     if document.suffix == "adoc":
-        headings += [one.strip()[:200] for one in re.findall(r"^={1,5}\s+(.+)$", text[:300_000], re.M)]
+        headings += [one.strip()[:200] for one in re.findall(r"^={1,5}\s+(.+)$", text[:100_000], re.M)]
     document.headings = headings or underlined
     document.title = document.headings[0] if document.headings else _first_line(text)
     document.tables += _markdown_tables(text)
@@ -170,7 +171,7 @@ def _markdown_tables(text: str) -> list[object]:
     from jobs.artifacts.reading.tables import as_table
 
     found, block = [], list[str]()
-    for line in [*text[:300_000].split("\n"), ""]:
+    for line in [*text[:100_000].split("\n"), ""]:
         if line.strip().startswith("|") and line.count("|") >= 3:
             block.append(line)
             continue

@@ -1,0 +1,178 @@
+"""Files that were made to harm, or are merely broken: reading them ends, in time and memory, with a reason."""
+
+import io
+import os
+import random
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.artifacts.analysis.analyse import Findings, analyse
+from jobs.artifacts.limits import LIMITS
+from jobs.artifacts.process import ReaderBroken, inspect
+from jobs.domain.errors import JobCancelled
+from tests.artifacts.making import MADE, docx, pdf, xlsx, zipped
+from tests.artifacts.score import content
+
+LAUGHS = '<!DOCTYPE z [<!ENTITY a "ha">' + "".join(
+    f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9)
+) + "]><z>&j;</z>"  # fmt: skip
+
+
+def bomb(part: str, size: int, more: dict[str, Any] | None = None) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, text in (more or {}).items():
+            archive.writestr(name, text)
+        with archive.open(part, "w", force_zip64=True) as file:
+            for _ in range(size // 1_000_000):
+                file.write(bytes(1_000_000))
+    return out.getvalue()
+
+
+def lying_bomb() -> bytes:
+    """One that states a small size of itself."""
+    data = bytearray(bomb("word/document.xml", 80_000_000))
+    place = data.rindex(b"PK\x01\x02")
+    data[place + 24 : place + 28] = (1000).to_bytes(4, "little")
+    return bytes(data)
+
+
+def alias_bomb() -> bytes:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]" for n in range(12)]
+    return "\n".join(lines).encode()
+
+
+HOSTILE = {
+    "a bomb that calls itself a document": ("a.docx", lambda: bomb("word/document.xml", 300_000_000), "would unpack to"),
+    "a bomb that lies about its size": ("a.docx", lying_bomb, "could not be read"),
+    "a bomb of shared strings": ("a.xlsx", lambda: bomb("xl/sharedStrings.xml", 100_000_000, {"xl/workbook.xml": "<a/>"}), "would unpack to"),
+    "too many parts": ("a.zip", lambda: zipped({f"{n}.txt": "" for n in range(6_000)}), "more than 5,000 parts"),
+    "laughs in a document": ("a.docx", lambda: zipped({"word/document.xml": LAUGHS}), "no XML that is read here"),
+    "laughs in XML": ("a.xml", LAUGHS.encode, "declares entities"),
+    "an external entity": ("a.xml", lambda: b'<!DOCTYPE z [<!ENTITY x SYSTEM "file:///etc/passwd">]><z>&x;</z>', "declares entities"),
+    "aliases of aliases": ("a.yaml", alias_bomb, "aliases counted"),
+    "deep JSON": ("a.json", lambda: b"[" * 100_000 + b"]" * 100_000, "deeper than 100"),
+    "deep YAML": ("a.yaml", lambda: b"a: " + b"[" * 5_000 + b"]" * 5_000, "deeper than 100"),
+    "half a document": ("a.docx", lambda: docx("Hello there")[:200], "archive is broken"),
+    "half a PDF": ("a.pdf", lambda: pdf("Hello")[:60], "PDF cannot be read"),
+    "a document without its text": ("a.docx", lambda: zipped({"word/document.xml": ""}), "has no part"),
+    "a workbook that is none": ("a.xlsx", lambda: zipped({"xl/workbook.xml": "<workbook/>"}), "workbook cannot be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_cannot_be_read_is_other_with_the_reason(name: str) -> None:
+    called, make, words = HOSTILE[name]
+    data, started = make(), time.monotonic()
+    found = analyse(io.BytesIO(data), called, [])
+    assert time.monotonic() - started < 5
+    assert found.doc_type == "OTHER" and words in found.summary + found.note, found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["as a " * 300_000, "As a x, " * 200_000, "(" * 1_000_000, "a" * 3_000_000, "a: " * 300_000, "Feature:\n" * 100_000,
+     "<a " * 300_000, "<div>" * 2_000, "| a " * 300_000, "\n" * 2_000_000 + "x", "POST /" * 200_000, "type A\n" * 100_000,
+     "import a.b;\n" * 100_000, "key=value " * 200_000, '"' * 500_000, "a,b\n" * 500_000, "- a\n" * 300_000, "# h\n" * 200_000,
+     "-----BEGIN PRIVATE KEY-----" * 20_000, "password password password " * 50_000, "def f(\n" * 100_000, "1 V " * 300_000,
+     "1" * 500_000 + "_A", "@startuml\n" * 50_000, "{" * 90 + "[1," * 100_000],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_no_text_keeps_the_reader_busy(text: str, name: str) -> None:
+    started = time.monotonic()
+    analyse(io.BytesIO(text.encode()), name, [])
+    assert time.monotonic() - started < 8, text[:20]
+
+
+def on_disk(path: Path, data: bytes) -> Any:
+    path.write_bytes(data)
+    return path.open("rb")
+
+
+def test_fifty_megabytes_are_read_in_seconds_and_in_part(tmp_path: Path) -> None:
+    line = b"The depot must keep every parcel dry. It is a long report about parcels, and it goes on.\n"
+    with on_disk(tmp_path / "a.txt", line * (50_000_000 // len(line))) as file:
+        started = time.monotonic()
+        found = inspect(file, "a.txt", masked_keys=[])
+    assert time.monotonic() - started < 15
+    assert "only the first 4 of 50 MB were read" in found.note and "parcel" in " ".join(found.keywords)
+
+
+def test_a_reader_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    with on_disk(tmp_path / "a.txt", b"x y z\n" * 600_000) as file:
+        started = time.monotonic()
+        found = inspect(file, "a.txt", masked_keys=[], limits=replace(LIMITS, seconds=0.15))
+    assert time.monotonic() - started < 2 and "longer than 0 s" in found.summary
+
+
+def test_a_reader_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
+    rows = [[f"cell {n} {m}" for m in range(20)] for n in range(2_000)]
+    with on_disk(tmp_path / "a.json", b"[" + b'{"a": [[1, 2, 3]]}, ' * 190_000 + b"1]") as file:
+        found = inspect(file, "a.json", masked_keys=[], limits=replace(LIMITS, memory_bytes=140_000_000))
+    assert "of memory" in found.summary, (found, len(rows))
+
+
+def test_a_reader_can_be_stopped(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise JobCancelled
+
+    with on_disk(tmp_path / "a.txt", b"x y z\n" * 600_000) as file, pytest.raises(JobCancelled):
+        inspect(file, "a.txt", masked_keys=[], check=stop)
+
+
+def test_a_reader_that_is_broken_itself_is_no_matter_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.artifacts.process.ROOT", tmp_path)
+    with on_disk(tmp_path / "a.txt", b"hello") as file, pytest.raises(ReaderBroken, match="No module named"):
+        inspect(file, "a.txt", masked_keys=[])
+
+
+def test_the_reader_gets_nothing_of_the_workers_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARTIFACT_LLM_KEY", "not-for-the-reader")
+    seen: dict[str, Any] = {}
+    real = os.environ
+
+    def popen(*args: Any, **more: Any) -> Any:
+        seen.update(more["env"])
+        raise RuntimeError
+
+    monkeypatch.setattr("jobs.artifacts.process.subprocess.Popen", popen)
+    with on_disk(tmp_path / "a.txt", b"hello") as file, pytest.raises(RuntimeError):
+        inspect(file, "a.txt", masked_keys=[])
+    assert "PATH" in seen and not {"ARTIFACT_LLM_KEY", "DATABASE_URL", "SECRET_KEY"} & set(seen) and real is os.environ
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.binary(max_size=400), st.sampled_from(["a.txt", "a.pdf", "a.docx", "a.csv", "a.yaml", "a.json", "a.html", "a"])
+)
+def test_any_bytes_have_an_answer(data: bytes, name: str) -> None:
+    assert isinstance(analyse(io.BytesIO(data), name, []), Findings)
+
+
+@pytest.mark.parametrize(
+    "name", [*MADE, "petstore.yaml", "nightly-report.html", "testlink-export.xml", "recorded.side", "login.feature"]
+)
+def test_any_damage_to_a_file_has_an_answer(name: str) -> None:
+    whole = content(f"made/{name}" if name in MADE else name)
+    rng = random.Random(name)
+    for _ in range(25):
+        data = bytearray(whole)
+        for _ in range(rng.randint(1, 12)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        cut = rng.randrange(len(data) // 2, len(data) + 1)
+        assert isinstance(analyse(io.BytesIO(bytes(data[:cut])), name, []), Findings)
+
+
+def test_a_workbook_that_claims_a_million_columns_is_read_in_part() -> None:
+    wide = xlsx(("a", [[f"column {n}" for n in range(300)], list(range(300))]))
+    assert analyse(io.BytesIO(wide), "a.xlsx", []).kind == "Excel workbook"
