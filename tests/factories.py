@@ -8,7 +8,18 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from jobs.domain.ids import new_id
-from jobs.models import AuditEntry, FailureGroup, Job, JobLog, LifecycleEvent, Operation, Pause, Worker
+from jobs.models import (
+    ArtifactFile,
+    AuditEntry,
+    FailureGroup,
+    Job,
+    JobLog,
+    LifecycleEvent,
+    Operation,
+    Pause,
+    ProjectArtifact,
+    Worker,
+)
 
 
 class JobFactory(factory.django.DjangoModelFactory):
@@ -158,6 +169,36 @@ class EventFactory(factory.django.DjangoModelFactory):
     hook_type = "crawl_site"
     status = "failed"
     last_error = "connection refused"
+
+
+class ArtifactFactory(factory.django.DjangoModelFactory):
+    """An uploaded file that was analysed; the file itself is not there."""
+
+    class Meta:
+        model = ProjectArtifact
+
+    id = factory.LazyFunction(new_id)
+    tenant_id = "halden-bank"
+    project_id = "portal"
+    name = "sign-in.md"
+    storage_key = factory.LazyAttribute(lambda made: f"tenants/{made.tenant_id}/artifacts/{made.id}/content")
+    doc_type = "USER_STORY"
+    status = "READY"
+    summary = "Markdown “Sign in”. As a customer, I want to sign in."
+    keywords = factory.LazyFunction(lambda: ["sign-in", "customer"])
+
+
+class ArtifactFileFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = ArtifactFile
+
+    artifact_id = factory.LazyFunction(new_id)
+    tenant_id = "halden-bank"
+    storage_key = ""
+    size_bytes = 1234
+    uploaded_by = "dana"
+    kind = "Markdown"
+    described_by = "local"
 
 
 def user(role: str, username: str = "") -> User:

@@ -96,7 +96,8 @@ def refresh_project(tenant_id: str, project_id: str) -> None:
             words.update({str(word)[:60] for word in one if isinstance(word, str)} if isinstance(one, list) else ())
         ProjectKnowledge.objects.filter(pk=row.pk).update(
             artifacts=counts["n"], ready=counts["ready"], failed=counts["failed"], refreshed_at=Now(),
-            types={str(name or "OTHER")[:60]: n for name, n in types}, keywords=[word for word, _n in words.most_common(_KEYWORDS)],
+            types={str(name or "OTHER")[:60]: n for name, n in types},
+            keywords=[word for word, _n in words.most_common(_KEYWORDS)],
         )  # fmt: skip
 
 

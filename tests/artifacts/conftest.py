@@ -9,7 +9,6 @@ import pytest
 from django.conf import settings
 from django.core.files.storage import storages
 
-
 collect_ignore = ["files"]  # scripts that are looked at, not run
 
 

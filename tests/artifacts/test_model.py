@@ -69,9 +69,15 @@ def endpoint(choose: Callable[..., None]) -> Iterator[Endpoint]:
 def test_the_model_describes_what_the_content_does_not_prove(endpoint: Endpoint) -> None:
     artifact = uploaded(b"The shop has a basket. password: hunter2secret\n")
     result = analysed(artifact)
-    assert (result["docType"], result["summary"], result["keywords"]) == ("REQUIREMENTS", GOOD["summary"], GOOD["keywords"])
+    assert (result["docType"], result["summary"], result["keywords"]) == (
+        "REQUIREMENTS",
+        GOOD["summary"],
+        GOOD["keywords"],
+    )
     path, headers, asked = endpoint.asked[0]
-    assert path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}" and asked["model"] == "small-1"
+    assert (
+        path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}" and asked["model"] == "small-1"
+    )
     assert "The shop has a basket" in str(asked) and "hunter2secret" not in str(asked)
     assert ArtifactFile.objects.get().described_by == "small-1"
 
@@ -81,11 +87,15 @@ def test_the_model_describes_what_the_content_does_not_prove(endpoint: Endpoint)
     [("a.py", b"from selenium import webdriver\nwebdriver.Chrome()\n", "SELENIUM_SCRIPT"),
      ("a.json", b'{"source": "functionize", "testId": "1", "actions": [{"type": "CLICK"}]}', "FUNCTIONIZE_TC")],
 )  # fmt: skip
-def test_the_contents_own_type_wins_over_the_models(endpoint: Endpoint, name: str, content: bytes, doc_type: str) -> None:
+def test_the_contents_own_type_wins_over_the_models(
+    endpoint: Endpoint, name: str, content: bytes, doc_type: str
+) -> None:
     assert analysed(uploaded(content, name))["docType"] == doc_type and endpoint.asked
 
 
-@pytest.mark.parametrize(("name", "content"), [(".env", b"API_KEY=abcdefgh\nA=1\n"), ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(90)), ("a", b"")])
+@pytest.mark.parametrize(
+    ("name", "content"), [(".env", b"API_KEY=abcdefgh\nA=1\n"), ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(90)), ("a", b"")]
+)
 def test_secrets_and_what_has_no_text_are_shown_to_no_model(endpoint: Endpoint, name: str, content: bytes) -> None:
     assert analysed(uploaded(content, name))["docType"] in ("ENV_CONFIG", "OTHER")
     assert not endpoint.asked
@@ -111,7 +121,10 @@ def test_too_many_requests_are_tried_again_after_the_named_wait(endpoint: Endpoi
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_fatal_and_is_not_repeated(endpoint: Endpoint, status: int) -> None:
-    endpoint.status, endpoint.body = status, json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
+    endpoint.status, endpoint.body = (
+        status,
+        json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode(),
+    )
     assert failed(endpoint, ModelAnswered) == ("FATAL", None)
 
 
@@ -153,8 +166,14 @@ def test_an_endpoint_that_is_not_there_is_tried_again(choose: Callable[..., None
         ("```json\n" + json.dumps(GOOD) + "\n```", ("REQUIREMENTS", "What a shop must do.", ["shop", "orders"])),
         (GOOD | {"docType": "ENV_CONFIG"}, ("OTHER", "What a shop must do.", ["shop", "orders"])),
         (GOOD | {"docType": ["x"], "keywords": "a b, c"}, ("OTHER", "What a shop must do.", ["a b", "c"])),
-        (GOOD | {"summary": "x\0y \ud800 password: hunter2secret"}, ("REQUIREMENTS", "x\ufffdy \ufffd password: ••••••", ["shop", "orders"])),
-        (GOOD | {"summary": "s" * 5_000, "keywords": ["k" * 500, 7, None, "k"] * 30}, ("REQUIREMENTS", "s" * 1_000, ["k" * 60, "k"])),
+        (
+            GOOD | {"summary": "x\0y \ud800 password: hunter2secret"},
+            ("REQUIREMENTS", "x\ufffdy \ufffd password: ••••••", ["shop", "orders"]),
+        ),
+        (
+            GOOD | {"summary": "s" * 5_000, "keywords": ["k" * 500, 7, None, "k"] * 30},
+            ("REQUIREMENTS", "s" * 1_000, ["k" * 60, "k"]),
+        ),
     ],
 )
 def test_what_it_says_is_cleaned_and_cut(endpoint: Endpoint, said: Any, kept: tuple[str, str, list[str]]) -> None:

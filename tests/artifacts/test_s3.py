@@ -95,5 +95,8 @@ def test_a_file_goes_to_the_bucket_comes_back_and_goes_away(bucket: Callable[[st
 
 def test_a_bucket_that_is_not_there_is_a_missing_storage(bucket: Callable[[str], None]) -> None:
     bucket("others")
-    with pytest.raises((storage.StorageMissing, storage.ContentMissing)), storage.fetched("acme", storage.key_of("acme", "1")):
+    with (
+        pytest.raises((storage.StorageMissing, storage.ContentMissing)),
+        storage.fetched("acme", storage.key_of("acme", "1")),
+    ):
         pass

@@ -47,7 +47,9 @@ def test_a_key_is_in_no_error_and_no_print() -> None:
 
 def test_files_are_below_the_var_folder_unless_something_else_is_set(tmp_path: Path) -> None:
     assert storage(FileStore(), tmp_path)["OPTIONS"]["location"] == tmp_path / "artifacts"
-    assert storage(load({"ARTIFACT_STORAGE": "file:///srv/a%20b"}).artifact_storage, tmp_path)["OPTIONS"]["location"] == Path("/srv/a b")
+    assert storage(load({"ARTIFACT_STORAGE": "file:///srv/a%20b"}).artifact_storage, tmp_path)["OPTIONS"][
+        "location"
+    ] == Path("/srv/a b")
     (tmp_path / "artifacts").write_text("a file")
     with pytest.raises(SettingError, match="it is no folder"):
         storage(FileStore(), tmp_path)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
-    "/dlq/trash/", "/ledger/contradictions/",
+    "/dlq/trash/", "/ledger/contradictions/", "/artifacts/", "/artifacts/new/",
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
 PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
@@ -30,6 +30,8 @@ ACTIONS = {
     "change_group": "/actions/group/",
     "ledger_retry": "/actions/ledger-retry/",
     "ledger_purge": "/actions/ledger-purge/",
+    "upload_artifact": "/actions/artifact/upload/",
+    "reprocess_artifact": "/actions/artifact/reprocess/",
     "bulk_cancel": "/actions/bulk/cancel/",
     "bulk_retry": "/actions/bulk/retry/",
     "bulk_rerun": "/actions/bulk/rerun/",
@@ -59,6 +61,8 @@ OPERATION_PAGES = ["/operations/{}/", "/operations/{}/stop/"]
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 # Pages about one event of the ledger: put its id in.
 LEDGER_PAGES = ["/ledger/document/?company=acme&document={}", "/ledger/act/?verb=retry&id={}"]
+# Pages about one artifact: put its id in.
+ARTIFACT_PAGES = ["/artifacts/artifact/?id={}", "/artifacts/reprocess/?id={}"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver
 
@@ -13,6 +15,7 @@ from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
 from tests.console.addresses import (
     ACTIONS,
+    ARTIFACT_PAGES,
     BULK_PAGES,
     CAP_PAGES,
     GROUP_PAGES,
@@ -26,7 +29,16 @@ from tests.console.addresses import (
     job_pages,
 )
 from tests.console.conftest import ROLES
-from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, OperationFactory, PauseFactory, user
+from tests.factories import (
+    ArtifactFactory,
+    AuditFactory,
+    EventFactory,
+    GroupFactory,
+    JobFactory,
+    OperationFactory,
+    PauseFactory,
+    user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +49,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
               "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
-              "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "operations/<int:operation_id>/",
+              "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "artifacts/artifact/", "artifacts/reprocess/", "operations/<int:operation_id>/",
               "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
@@ -51,6 +63,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
         *GROUP_PAGES,
         *CAP_PAGES,
         *LEDGER_PAGES,
+        *ARTIFACT_PAGES,
         *BULK_PAGES,
         "/operations/1/",
         "/operations/1/stop/",
@@ -89,7 +102,11 @@ def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) 
     client, job = as_role(name), JobFactory(dead=True)
     entry, operation = AuditFactory(), OperationFactory(kind="retry").pk
     own = [f"/dialogs/retry/?id={job.id}", f"/dialogs/reveal/?id={job.id}&value=config", f"/audit/entry/?id={entry.pk}"]
-    work = [*BULK_PAGES, *(path.format(operation) for path in OPERATION_PAGES)]
+    work = [
+        *(path.format(ArtifactFactory().id) for path in ARTIFACT_PAGES),
+        *BULK_PAGES,
+        *(path.format(operation) for path in OPERATION_PAGES),
+    ]
     for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own]:
         assert client.get(path).status_code == 200, path
         assert client.get(path, headers=HTMX).status_code == 200, path
@@ -145,6 +162,8 @@ FORMS = {
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
     "ledger_retry": {"id": "event"},
     "ledger_purge": {"id": "event"},
+    "upload_artifact": {"tenant": "acme"},
+    "reprocess_artifact": {"id": "artifact"},
     "bulk_priority": {"priority": "3"},
     "create_person": {"username": "erik", "role": "support", "tenants": "acme"},
     "change_person": {"user": "somebody", "role": "operator", "active": "on"},
@@ -156,12 +175,14 @@ FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": Tr
            "bulk_run_now": {"retry_wait": True}, "bulk_purge": {"dead": True}}  # fmt: skip
 
 
-def form_for(action: str, job: Job) -> dict[str, str]:
+def form_for(action: str, job: Job) -> dict[str, Any]:
     """What an action's form sends, on something that it fits."""
     if action == "restore":
         transitions.purge([JobFactory(done=True, id=job.id + "-purged").id], actor="kim", reason="test")
         job.id += "-purged"
     form = {"id": job.id, "reason": "a test", "query": "type=CRAWL"} | FORMS.get(action, {})
+    if action == "upload_artifact":
+        form["file"] = SimpleUploadedFile("a.txt", b"hello")
     if action == "resume":
         form["id"] = str(PauseFactory().pk)
     if action.endswith("_operation"):
@@ -181,6 +202,7 @@ def test_every_action_as_every_role(
     job = JobFactory(**FITTING.get(action, {}))
     GroupFactory(fingerprint="v1:a")
     EventFactory(id="event")
+    ArtifactFactory(id="artifact")
     user("viewer", "somebody")
     form = form_for(action, job)
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)

@@ -23,6 +23,8 @@ from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, PAGES
 from tests.console.test_export import whole
 from tests.console.test_failures import fail, fold
 from tests.factories import (
+    ArtifactFactory,
+    ArtifactFileFactory,
     AuditFactory,
     EventFactory,
     JobFactory,
@@ -55,6 +57,8 @@ def foreign(db: None) -> list[str]:
     for job in jobs:
         LogFactory(job_id=job.id, message=TEXT)
     EventFactory(company_id=TEXT, document_id=TEXT, hook_type=TEXT, last_error=TEXT)
+    ArtifactFactory(id=f"{TEXT}-artifact", tenant_id=TEXT, name=TEXT, summary=TEXT, doc_type=TEXT, keywords=[TEXT])
+    ArtifactFileFactory(artifact_id=f"{TEXT}-artifact", tenant_id=TEXT, uploaded_by=TEXT, note=TEXT)
     PauseFactory(type=None, tenant_id=TEXT, reason=TEXT, owner=TEXT)
     PauseFactory(type=None, project_id=TEXT, reason=TEXT, owner=TEXT)
     PauseFactory(type="CRAWL", reason=f"because of {TEXT}")
@@ -134,6 +138,8 @@ FOREIGN_PARTS = [
     "/jobs/?submitted={0}", "/jobs/?failure={0}", "/jobs/?worker={0}", "/jobs/?config={0}", "/jobs/?state={0}", "/jobs/?q={0}",
     "/dlq/?tenant={0}", "/why/?tenant={0}", "/why/?type={0}", "/failures/?tenant={0}", "/failures/?type={0}",
     "/failures/?failure={0}", "/failures/runs/?tenant={0}", "/failures/runs/?group={0}&span=30d", "/tenants/?name={0}",
+    "/artifacts/?tenant={0}", "/artifacts/?name={0}", "/artifacts/?type={0}", "/artifacts/artifact/?id={0}-artifact",
+    "/artifacts/reprocess/?id={0}-artifact", "/artifacts/new/?tenant={0}",
     "/failures/group/?id={0}", "/enqueue/?tenant={0}", "/pauses/effect/?tenant={0}",
 ]  # fmt: skip
 

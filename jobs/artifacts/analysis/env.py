@@ -10,7 +10,7 @@ _NAMED = re.compile(r"(?:^|[./_-])env(?:[._-][\w-]+)*(?:\.txt)?$|^\.?env\b|\.env
 
 def env_names(document: Document) -> list[str] | None:
     """The names that an environment file sets; None when it is none."""
-    if document.kind not in ("text", "Shell code", "YAML", "CSV table") or not document.text:
+    if document.kind not in ("text", "Markdown", "Shell code", "YAML", "CSV table") or not document.text:
         return None
     lines = [line.strip() for line in document.text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#")]

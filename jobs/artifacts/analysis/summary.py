@@ -51,7 +51,7 @@ def _env(document: Document) -> str:
     names = env_names(document) or []
     shown = ", ".join(name[:60] for name in names[:12])
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return f"An environment file that sets {len(names):,} variable{'s' if len(names) != 1 else ''}: {shown}{more}. Values are not shown."
+    return f"An environment file that sets {_n(len(names), 'variable')}: {shown}{more}. Values are not shown."
 
 
 def _what(document: Document, doc_type: DocType) -> str:
@@ -89,7 +89,7 @@ def _what(document: Document, doc_type: DocType) -> str:
 
 
 def _api(data: dict[Any, Any]) -> str:
-    info = data.get("info") if isinstance(data.get("info"), dict) else {}
+    info = _object(data.get("info"))
     title = str(info.get("title") or info.get("name") or "")[:120]
     version = next(
         (
@@ -99,7 +99,7 @@ def _api(data: dict[Any, Any]) -> str:
         ),
         "API description",
     )
-    paths = data.get("paths") if isinstance(data.get("paths"), dict) else {}
+    paths = _object(data.get("paths"))
     operations = sum(str(verb).lower() in _METHODS for one in paths.values() if isinstance(one, dict) for verb in one)
     shown = ", ".join(str(path)[:60] for path in list(paths)[:5])
     many = f" {_n(len(paths), 'path')}, {_n(operations, 'operation')}: {shown}." if paths else ""
@@ -107,12 +107,17 @@ def _api(data: dict[Any, Any]) -> str:
     return f"{version} of {_quoted(title)}.{many} {described}".strip()
 
 
+def _object(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _tables(document: Document) -> str:
     table = max(document.tables, key=lambda one: one.count)
     columns = ", ".join(cell[:40] for cell in table.head[:10] if cell)
     many = f" of {_n(len(document.tables), 'sheet')}" if document.kind == "Excel workbook" else ""
     named = f" Columns: {columns}." if columns else ""
-    return f"{document.kind}{many}, {_n(table.count, 'row')} and {_n(max(len(table.head), len(table.rows[0]) if table.rows else 0), 'column')}.{named}"
+    width = max(len(table.head), len(table.rows[0]) if table.rows else 0)
+    return f"{document.kind}{many}, {_n(table.count, 'row')} and {_n(width, 'column')}.{named}"
 
 
 def _keys(data: list[Any]) -> str:

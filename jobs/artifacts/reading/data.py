@@ -43,9 +43,12 @@ class _Counting(yaml.SafeLoader):
 
 def parse_yaml(text: str, limits: Limits) -> Any:
     """The first document. Raises ValueError when it is no YAML, `Unreadable` when it would grow too large."""
-    loader = _Counting(text, limits)
     try:
-        return loader.get_data() if loader.check_data() else None
+        loader = _Counting(text, limits)
+    except yaml.YAMLError as error:
+        raise ValueError("it is no YAML: it holds a character that none may have") from error
+    try:
+        return loader.get_data() if loader.check_data() else None  # type: ignore[no-untyped-call]
     except (yaml.YAMLError, RecursionError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"it is no YAML: {type(error).__name__}") from error
     finally:

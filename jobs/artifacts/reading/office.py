@@ -89,10 +89,10 @@ def _docx_text(paragraph: Any) -> str:
 
 
 def _docx_table(element: Any, document: Document, limits: Limits) -> None:
-    rows = [
-        [" ".join(_docx_text(p) for p in cell.iter(f"{_W}p")).strip()[: limits.cell_chars] for cell in row.findall(f"{_W}tc")]
-        for row in element.findall(f"{_W}tr")[: limits.rows]
-    ]  # fmt: skip
+    def text(cell: Any) -> str:
+        return " ".join(_docx_text(part) for part in cell.iter(f"{_W}p")).strip()[: limits.cell_chars]
+
+    rows = [[text(cell) for cell in row.findall(f"{_W}tc")] for row in element.findall(f"{_W}tr")[: limits.rows]]
     if len(document.tables) < limits.sheets and len(rows) > 1:
         document.tables.append(as_table("", rows))
 

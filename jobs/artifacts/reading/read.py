@@ -6,12 +6,12 @@ from typing import IO
 from jobs.artifacts.limits import LIMITS, Limits
 from jobs.artifacts.reading.code import language_of
 from jobs.artifacts.reading.data import parse_json, parse_yaml
-from jobs.artifacts.reading.document import Document, Unreadable
+from jobs.artifacts.reading.document import Document, Table, Unreadable
 from jobs.artifacts.reading.markup import read_html, read_xml
 from jobs.artifacts.reading.office import read_zip
 from jobs.artifacts.reading.pdf import read_pdf
 from jobs.artifacts.reading.signatures import ZIP, binary_kind, is_pdf, is_text
-from jobs.artifacts.reading.tables import read_csv, table_text
+from jobs.artifacts.reading.tables import as_table, read_csv, table_text
 from jobs.artifacts.reading.text import decode
 
 _HEAD_BYTES = 8_192
@@ -167,10 +167,8 @@ def _first_line(text: str) -> str:
     return line.strip("#*_= ")[:200] if len(line) <= 120 else ""
 
 
-def _markdown_tables(text: str) -> list[object]:
-    from jobs.artifacts.reading.tables import as_table
-
-    found, block = [], list[str]()
+def _markdown_tables(text: str) -> list[Table]:
+    found, block = list[Table](), list[str]()
     for line in [*text[:100_000].split("\n"), ""]:
         if line.strip().startswith("|") and line.count("|") >= 3:
             block.append(line)

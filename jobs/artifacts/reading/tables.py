@@ -16,9 +16,9 @@ def as_table(name: str, rows: list[list[str]]) -> Table:
     width = max((sum(1 for cell in row if cell) for row in rows[:50]), default=0)
     for number, row in enumerate(rows[:10]):
         filled = [cell for cell in row if cell.strip()]
-        if len(filled) >= max(2, 0.6 * width) and not any(_NUMBER.match(cell.strip()) for cell in filled):
-            if all(len(cell) <= 80 for cell in filled):
-                return Table(name, [cell.strip() for cell in row], rows[number + 1 :], len(rows) - number - 1)
+        enough = len(filled) >= max(2, 0.6 * width)
+        if enough and not any(_NUMBER.match(cell.strip()) or len(cell) > 80 for cell in filled):
+            return Table(name, [cell.strip() for cell in row], rows[number + 1 :], len(rows) - number - 1)
     return Table(name, [], rows, len(rows))
 
 

@@ -12,7 +12,8 @@ PAGE = 50
 STATES = {"PENDING": "Waiting", "READY": "Ready", "ERROR": "Failed"}
 FIELDS = {"tenant": '"tenantId"', "project": '"projectId"', "type": '"docType"', "name": "name"}
 # Rows of other programs may hold anything: cut here, and whatever their keywords are, they are JSON on the way out.
-_COLUMNS = """a.id, left(a."tenantId", 300) AS tenant_id, a."tenantId" AS whole_tenant, left(a."projectId", 300) AS project_id,
+_COLUMNS = """a.id, left(a."tenantId", 300) AS tenant_id, a."tenantId" AS whole_tenant,
+    left(a."projectId", 300) AS project_id, a."projectId" AS whole_project,
     left(a.name, 400) AS name, left(a."docType", 60) AS doc_type, left(a.status::text, 40) AS status,
     left(a.summary, 2000) AS summary, to_jsonb(a.keywords) AS keywords, a."storageKey" IS NOT NULL AS has_file,
     f.size_bytes, f.sha256, left(f.uploaded_by, 300) AS uploaded_by, f.uploaded_at, left(f.kind, 100) AS kind,

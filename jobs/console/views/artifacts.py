@@ -1,10 +1,11 @@
 """Artifacts: what tenants uploaded, what is known of each, a new file, another analysis."""
 
-from typing import Any
+from typing import IO, Any, cast
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -68,8 +69,7 @@ def artifacts(request: HttpRequest) -> HttpResponse:
         ],
         "rows": [_with_words(row) for row in page.rows],
         "knowledge": known,
-        "upload_url": "/artifacts/new/?"
-        + urlencode({name: filter_.texts[name] for name in ("tenant", "project") if name in filter_.texts}),
+        "upload_url": "/artifacts/new/?" + urlencode({"tenant": filter_.tenant, "project": filter_.project}),
         "pager": {
             "text": f"{len(page.rows):,} artifacts" if page.rows else "No artifacts",
             "first_url": None if page.first else url(),
@@ -110,7 +110,7 @@ def artifact(request: HttpRequest) -> HttpResponse:
     with limited():
         row = _find(request.GET.get("id", ""))
         story = ledger.story(row["whole_tenant"], row["id"], None, None)
-        known = read.knowledge(row["whole_tenant"], row["project_id"])
+        known = read.knowledge(row["whole_tenant"], row["whole_project"])
         made = [job["job_id"] for event in story.rows for job in event["jobs"]]
         jobs = read.jobs(list(dict.fromkeys([*([row["job_id"]] if row["job_id"] else []), *made]))[:50])
         now = database_now()
@@ -177,10 +177,12 @@ def upload(request: HttpRequest) -> HttpResponse:
     if not scope.sees(data["tenant"]):
         form.add_error("tenant", "It is none of the tenants of this account.")
         return _form(request, form, 422)
-    who, file = person(request), request.FILES["file"]
+    who, file = person(request), cast("UploadedFile[Any]", request.FILES["file"])
     try:
         # The file's own name, not what the form made of it: that is cut and has no folders.
-        with operations.stored(who, tenant_id=data["tenant"], name=file.name or "", content=file) as stored:
+        with operations.stored(
+            who, tenant_id=data["tenant"], name=file.name or "", content=cast("IO[bytes]", file)
+        ) as stored:
             made = once(
                 request, "upload", data["token"],
                 lambda: operations.create(who, stored, project_id=data["project"] or None, reason=data["reason"]),

@@ -26,6 +26,7 @@ from jobs.domain.errors import (
     StillAlive,
     TransitionRefused,
 )
+from jobs.operations.artifacts import ArtifactHasNoFile, ArtifactNotFound
 from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.operations.people import LastAdmin, PersonNotFound
 from jobs.queue.pauses import PauseNotFound
@@ -46,6 +47,8 @@ STATUS: dict[type[Exception], int] = {
     CapChanged: 409,
     StillAlive: 409,
     EventNotFound: 404,
+    ArtifactNotFound: 404,
+    ArtifactHasNoFile: 409,
     EventRefused: 409,
     PersonNotFound: 404,
     LastAdmin: 409,

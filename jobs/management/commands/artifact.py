@@ -92,7 +92,10 @@ class Command(BaseCommand):
 
 def _fit(row: dict[str, Any]) -> dict[str, Any]:
     """A row under the columns' own names."""
-    names = {"id": "id", "tenantId": "tenant_id", "projectId": "project_id", "name": "name", "docType": "doc_type", "status": "status",
-             "summary": "summary", "keywords": "keywords", "kind": "kind", "bytes": "size_bytes", "uploadedAt": "uploaded_at",
-             "uploadedBy": "uploaded_by", "analysedAt": "analysed_at", "jobId": "job_id", "note": "note"}  # fmt: skip
+    names = {
+        "id": "id", "tenantId": "tenant_id", "projectId": "project_id", "name": "name", "docType": "doc_type",
+        "status": "status", "summary": "summary", "keywords": "keywords", "kind": "kind", "bytes": "size_bytes",
+        "uploadedAt": "uploaded_at", "uploadedBy": "uploaded_by", "analysedAt": "analysed_at", "jobId": "job_id",
+        "note": "note",
+    }  # fmt: skip
     return {shown: row[name] for shown, name in names.items()}
