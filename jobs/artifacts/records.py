@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import close_old_connections, connection, transaction
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 
@@ -40,6 +40,13 @@ def find(artifact_id: str, tenant_id: str | None = None) -> ProjectArtifact | No
     """The artifact, of this tenant if one is named."""
     rows = ProjectArtifact.objects.filter(id=artifact_id)
     return (rows if tenant_id is None else rows.filter(tenant_id=tenant_id)).first()
+
+
+def is_there(artifact_id: str) -> bool:
+    """Asked on a connection that works, also after one that broke."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+    return ProjectArtifact.objects.filter(id=artifact_id).exists()
 
 
 def type_by_content(artifact: ProjectArtifact) -> DocType | None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import IO
 
 import structlog
-from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.utils import timezone
 
 from jobs.artifacts import records, storage
@@ -158,8 +158,7 @@ def _check(field: str, value: str) -> None:
 def _keep_only_if_used(artifact_id: str, tenant_id: str, key: str) -> None:
     """Removes a file that no artifact has. When that cannot be asked, it stays, and `clean` finds it a day later."""
     try:
-        close_old_connections()
-        if ProjectArtifact.objects.filter(id=artifact_id).exists():
+        if records.is_there(artifact_id):
             return
         storage.delete(tenant_id, key)
         ArtifactFile.objects.filter(artifact_id=artifact_id).delete()

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from jobs.artifacts import records
-from jobs.models import AuditEntry, LifecycleEvent, ProjectArtifact, TenantLimit
+from jobs.models import AuditEntry, LifecycleEvent, ProjectArtifact, ProjectKnowledge, TenantLimit
 from tests.artifacts.helpers import analysed, files, uploaded
 from tests.console.addresses import HTMX
 from tests.factories import HOSTILE, LONG, ArtifactFactory, ArtifactFileFactory, user
@@ -51,10 +51,12 @@ def test_the_page_shows_what_the_analysis_found(viewer: Client) -> None:
     analysed(artifact)
     records.refresh_project("acme", "shop")
     page = text(viewer.get(f"/artifacts/artifact/?id={artifact.id}"))
-    assert all(
-        word in page
-        for word in ("USER_STORY", "As a customer, I want to sign in", "ARTIFACT_REFRESH", "1 artifact, 1 ready")
+    artifact.refresh_from_db()
+    assert len(artifact.keywords) > 2 and all(
+        f'<span class="chip" title="{word}">{word}</span>' in page for word in artifact.keywords
     )
+    assert "USER_STORY 1" in page and ", ".join(ProjectKnowledge.objects.get().keywords) in page
+    assert all(word in page for word in ("As a customer, I want to sign in", "ARTIFACT_REFRESH", "1 artifact, 1 ready"))
     listed = text(viewer.get("/artifacts/?tenant=acme"))
     assert "sign-in.md" in listed and "USER_STORY" in listed
     assert "sign-in.md" not in text(viewer.get("/artifacts/?status=ERROR"))

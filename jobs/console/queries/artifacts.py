@@ -1,5 +1,6 @@
 """Artifacts, newest id first, and what is known of them. Every read is bounded."""
 
+import json
 from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -76,7 +77,7 @@ def page(filter_: ArtifactFilter, after: str, before: str) -> Page:
              WHERE {clause} ORDER BY a.id {"" if before else "DESC"} LIMIT {PAGE + 1}""",  # noqa: S608
         params,
     )
-    more, shown = len(rows) > PAGE, rows[:PAGE]
+    more, shown = len(rows) > PAGE, [_read(row, "keywords") for row in rows[:PAGE]]
     if before:
         shown.reverse()
     newer, older = (more, True) if before else (bool(after), more)
@@ -84,22 +85,29 @@ def page(filter_: ArtifactFilter, after: str, before: str) -> Page:
                 Cursor("", shown[-1]["id"]) if older and shown else None)  # fmt: skip
 
 
+def _read(row: Row, *names: str) -> Row:
+    """JSON comes as text."""
+    return row | {name: json.loads(row[name]) if isinstance(row[name], str) else row[name] for name in names}
+
+
 def find(artifact_id: str) -> Row | None:
     """One artifact of the tenants that may be seen."""
-    return fetch_one(
+    row = fetch_one(
         f"""SELECT {_COLUMNS} FROM "ProjectArtifact" a LEFT JOIN artifact_file f ON f.artifact_id = a.id
              WHERE a.id = %(id)s AND {scope.only('a."tenantId"')}""",  # noqa: S608
         {"id": artifact_id} | scope.params(),
     )
+    return None if row is None else _read(row, "keywords")
 
 
 def knowledge(tenant_id: str, project_id: str | None) -> Row | None:
     """What a project's artifacts say together, as of their last analysis."""
-    return fetch_one(
+    row = fetch_one(
         f"""SELECT artifacts, ready, failed, types, keywords, refreshed_at FROM project_knowledge
              WHERE tenant_id = %(tenant)s AND project_id = %(project)s AND {scope.only("tenant_id")}""",  # noqa: S608
         {"tenant": tenant_id, "project": project_id or ""} | scope.params(),
     )
+    return None if row is None else _read(row, "types", "keywords")
 
 
 def jobs(ids: list[str]) -> dict[str, Row]:

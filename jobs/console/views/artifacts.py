@@ -151,9 +151,12 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _form(request: HttpRequest, form: UploadForm, status: int) -> HttpResponse:
     names = {"tenant": form["tenant"].value() or "", "project": form["project"].value() or ""}
+    form.fields["file"].help_text = (
+        f"At most {conf().artifact_max_mb:,} MB. Texts, Word, Excel, PDF, JSON, YAML, HTML, scripts and more are read; of "
+        "other files only the kind is told."
+    )
     context = {
         "form": form,
-        "most_mb": conf().artifact_max_mb,
         "allowed": can(request.user, "upload_artifact"),
         "who": who_may("upload_artifact"),
         "command": command(

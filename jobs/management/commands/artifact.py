@@ -36,9 +36,7 @@ class Command(BaseCommand):
         again = verbs.add_parser("reprocess", help="Has its file analysed again.")
         again.add_argument("id", help="Its id.")
         again.add_argument("--reason", required=True, help="Why; kept in the audit trail.")
-        clean = verbs.add_parser(
-            "clean", help="Removes files of uploads that were cut off, and of artifacts that are gone."
-        )
+        clean = verbs.add_parser("clean", help="Removes files of cut-off uploads and of gone artifacts.")
         for verb in (upload, listed, shown, again, clean):
             verb.add_argument("--json", action="store_true", help="For scripts.")
 
@@ -56,8 +54,8 @@ class Command(BaseCommand):
             raise InvalidInput("file", f"it cannot be read: {error.strerror}") from error
         with content:
             made = artifacts.upload(
-                person(), tenant_id=options["tenant"], project_id=options["project"], name=options["name"] or path.name,
-                content=content, reason=options["reason"],
+                person(), tenant_id=options["tenant"], project_id=options["project"] or None,
+                name=options["name"] or path.name, content=content, reason=options["reason"],
             )  # fmt: skip
         return {"id": made}, made
 
