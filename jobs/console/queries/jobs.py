@@ -18,6 +18,8 @@ COUNT_SECONDS = 0.25
 SOME_SECONDS = 0.1
 # Up to so many jobs with a text in their error are put in order; more are found faster by walking the list.
 MOST_PICKED = 5_000
+# Text that stands in a page's worth of so many jobs with an error is frequent: then the list is walked.
+NEAREST = 5_000
 # So many waiting jobs of a filter, in so many lanes, are asked why they wait.
 MOST_WAITING = 100_000
 MOST_LANES = 20_000
@@ -42,6 +44,9 @@ def page(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: 
     """One page, newest first. Raises `TooSlow`."""
     with limited():
         if _has_indexed_text(filter_):
+            found = _rows_with_frequent_text(filter_, after, before, size)
+            if found is not None:
+                return replace(cut(found, size, after=after, before=before), dense=True)
             found = _rows_with_rare_text(filter_, after, before, size)
             if found is not None:
                 return cut(found, size, after=after, before=before)
@@ -105,6 +110,30 @@ def searchable(filter_: JobFilter) -> JobFilter:
     return replace(filter_, age="24h")
 
 
+def _rows_with_frequent_text(
+    filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
+) -> list[Row] | None:
+    """Reads the nearest jobs with an error; None when the text is not frequent among them.
+
+    The index on text would first find every job that has it.
+    """
+    clause, params = where(filter_)
+    place, more = _place(after, before)
+    order = _order(before)
+    with planned(seqscan=False):
+        found = fetch(
+            f"""SELECT {COLUMNS} FROM (SELECT * FROM "PlatformJob" j WHERE {_IN_ERROR}{place}
+                                        ORDER BY {order} LIMIT {NEAREST}) j
+                 WHERE {clause} ORDER BY {order} LIMIT {size + 1}""",  # noqa: S608
+            params | more,
+        )
+    return found if len(found) > size else None
+
+
+# As the index of the jobs with an error, newest first, has it.
+_IN_ERROR = "j.error IS NOT NULL"
+
+
 def _rows_with_rare_text(
     filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
 ) -> list[Row] | None:
@@ -165,15 +194,18 @@ def count(filter_: JobFilter, page: Page | None = None) -> Counts:
             if filter_.counted_by_tallies:
                 states = counts.by_state(filter_.texts.get("type", ""), filter_.texts.get("tenant", ""))
                 return Counts(states, complete=True)
-            found = _count_rows(filter_)
+            found = _count_rows(filter_, page is not None and page.dense)
     except TooSlow:
         found = Counts({}, complete=False, known=False)
     return found if found.complete else replace(found, about=_about(filter_))
 
 
-def _count_rows(filter_: JobFilter) -> Counts:
+def _count_rows(filter_: JobFilter, dense: bool) -> Counts:
     clause, params = where(filter_, states=False)
-    if _has_indexed_text(filter_):
+    if dense:
+        clause += f" AND {_IN_ERROR}"
+        methods, order = {"seqscan": False, "bitmapscan": False}, f"ORDER BY {_order(None)}"
+    elif _has_indexed_text(filter_):
         methods, order = {"seqscan": False, "indexscan": False}, ""
     else:  # along an index, as the list itself is read: never the table from end to end
         methods, order = {"seqscan": False}, f"ORDER BY {_order(None)}"
