@@ -14,6 +14,8 @@ from jobs.queue.waiting import Lane
 PAGE = 50
 # Counting stops here where the counters cannot answer.
 MOST_COUNTED = 10_000
+# And here where each row's error must be read.
+MOST_READ = 2_000
 COUNT_SECONDS = 0.25
 SOME_SECONDS = 0.1
 # Up to so many jobs with a text in their error are put in order; more are found faster by walking the list.
@@ -163,7 +165,7 @@ def _rows_with_rare_text(
 
 @dataclass(frozen=True)
 class Counts:
-    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `MOST_COUNTED`.
+    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `most`.
 
     `about`: what the planner's statistics say of the whole filter, where counting did not answer.
     """
@@ -172,6 +174,7 @@ class Counts:
     complete: bool
     known: bool = True
     about: int | None = None
+    most: int = MOST_COUNTED
 
     @property
     def total(self) -> int:
@@ -202,6 +205,7 @@ def count(filter_: JobFilter, page: Page | None = None) -> Counts:
 
 def _count_rows(filter_: JobFilter, dense: bool) -> Counts:
     clause, params = where(filter_, states=False)
+    most = MOST_READ if dense else MOST_COUNTED
     if dense:
         clause += f" AND {_IN_ERROR}"
         methods, order = {"seqscan": False, "bitmapscan": False}, f"ORDER BY {_order(None)}"
@@ -213,12 +217,12 @@ def _count_rows(filter_: JobFilter, dense: bool) -> Counts:
         rows = fetch(
             f"""SELECT left(state, 100) AS state, count(*) AS n
                   FROM (SELECT detiq_state(j.status::text, j.dlq) AS state
-                          FROM "PlatformJob" j WHERE {clause} {order} LIMIT {MOST_COUNTED}) c
+                          FROM "PlatformJob" j WHERE {clause} {order} LIMIT {most}) c
                  GROUP BY 1""",  # noqa: S608
             params,
         )
     states = {row["state"]: row["n"] for row in rows}
-    return Counts(states, complete=sum(states.values()) < MOST_COUNTED)
+    return Counts(states, complete=sum(states.values()) < most, most=most)
 
 
 def some(filter_: JobFilter, most: int = 1_000) -> int | None:
