@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from jobs.console import scope
-from jobs.console.filters import SHORTEST_INDEXED, JobFilter, where
+from jobs.console.filters import LISTED, SHORTEST_INDEXED, JobFilter, where
 from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries import counts
 from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited, planned
@@ -309,11 +309,11 @@ def find(text: str) -> Row | None:
     """What a word from the search field names exactly: a job's id, else a tenant, else a type."""
     seen = scope.only('"tenantId"')
     return fetch_one(
-        f"""SELECT 'id' AS kind FROM "PlatformJob" WHERE id = %(text)s AND {seen}
+        f"""SELECT 'id' AS kind FROM "PlatformJob" j WHERE j.id = %(text)s AND {seen}
            UNION ALL
-           (SELECT 'tenant' FROM "PlatformJob" WHERE "tenantId" = %(text)s AND {seen} LIMIT 1)
+           (SELECT 'tenant' FROM "PlatformJob" j WHERE {LISTED} AND "tenantId" = %(text)s AND {seen} LIMIT 1)
            UNION ALL
-           (SELECT 'type' FROM "PlatformJob" WHERE type = %(text)s AND {seen} LIMIT 1)
+           (SELECT 'type' FROM "PlatformJob" j WHERE {LISTED} AND type = %(text)s AND {seen} LIMIT 1)
            LIMIT 1""",  # noqa: S608
         {"text": text} | scope.params(),
     )
