@@ -5,7 +5,7 @@ import jobs.models.artifact
 
 
 class Migration(migrations.Migration):
-    # The indexes of 0010_indexes.sql are added by `migrate` itself, as on adopted tables.
+    # The indexes of 0010_artifact_indexes.sql are added by `migrate` itself, as on adopted tables.
     dependencies = [("jobs", "0009_ledger")]
 
     operations = [
