@@ -18,7 +18,7 @@ _GRIDS = ("Excel workbook", "OpenDocument spreadsheet")
 
 def classify(document: Document) -> tuple[DocType, DocType | None]:
     """The type, and the same if the content alone says so and wins over what a model says."""
-    if not document.readable or not (document.text.strip() or document.data):
+    if not document.readable or not (document.text.strip() or document.data or document.root):
         return DocType.OTHER, None
     certain = by_structure(document)
     if certain is not None:

@@ -13,7 +13,7 @@ _COLUMNS: tuple[tuple[DocType, float, re.Pattern[str]], ...] = tuple(
     for doc_type, weight, pattern in (
         (_D.TEST_CASES, 3.0, r"^expected\b|\bexpected (?:results?|outcome|behaviou?r)|^erwartetes (?:ergebnis|verhalten)"),
         (_D.TEST_CASES, 2.5, r"\btest ?case|\btest ?id\b|^tc ?(?:id|no|#)?$|\btest (?:scenario|title|name|steps?|summary)|^testfall"),
-        (_D.TEST_CASES, 1.5, r"^steps?(?: to (?:execute|reproduce))?$|^(?:step|test) (?:action|description|no|#)|^action$|^pre-?conditions?|^actual (?:results?)?|^schritte?"),
+        (_D.TEST_CASES, 2.0, r"^scenario$|^steps?(?: to (?:execute|reproduce))?$|^(?:step|test) (?:action|description|no|#)|^action$|^pre-?conditions?|^actual (?:results?)?|^schritte?"),
         (_D.TEST_CASES, 0.5, r"^priority$|^module$|^status$|^severity$|pass ?/ ?fail"),
         (_D.REQUIREMENTS, 3.0, r"\breq(?:uirement)?s?\b|^anforderung|\bfeature description"),
         (_D.REQUIREMENTS, 1.0, r"^acceptance|^rationale|^moscow|^source$|^stakeholder|^verification|^category$|^priority$|^description$"),

@@ -29,7 +29,7 @@ def _s(doc_type: DocType, weight: float, pattern: str, most: int = 4, title: boo
 _D = DocType
 SIGNALS: tuple[Signal, ...] = (
     # --- Stories ---
-    _s(_D.USER_STORY, 5.0, r"\bas an? [^.;:\n]{2,90}?,?\s+i(?:'d| would)?\s+(?:want|need|like|can|should be able|wish)\b", 4),
+    _s(_D.USER_STORY, 5.0, r"\bas (?:an?|the|someone|somebody|one of) [^.;:\n]{2,90}?,?\s+i(?:'d| would)?\s+(?:want|need|like|can|should be able|wish)\b", 4),
     _s(_D.USER_STORY, 5.0, r"\bals (?:eine?r? )?[^.;:\n]{2,80}?,? (?:m\u00f6chte|will) ich\b|\ben tant que? [^.;:\n]{2,80}?,? je (?:veux|souhaite)\b|\bcomo (?:una? )?[^.;:\n]{2,80}?,? (?:quiero|quero)\b", 4),
     _s(_D.USER_STORY, 0.8, r"\bso that (?:i|we|my|they|the)\b", 4, False),
     _s(_D.USER_STORY, 2.0, r"\buser stor(?:y|ies)\b", 3),
@@ -67,6 +67,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.ARCHITECTURE, 1.4, r"\barchitectur(?:e|al)\b|\b\w*architektur\b|\barquitectura\b", 5),
     _s(_D.ARCHITECTURE, 1.5, r"\b(?:system|technical|high[- ]level|low[- ]level|detailed|solution|software) design\b|\bdesign (?:doc(?:ument)?|proposal)\b|\bRFC\b|\bADR\b|\bdecision record\b", 4),
     _s(_D.ARCHITECTURE, 1.5, r"\b(?:sequence|component|deployment|container|context|class|entity[- ]relationship) diagram\b|\bdata flow\b|\bbounded contexts?\b|\bC4\b", 4),
+    _s(_D.ARCHITECTURE, 1.3, r"^(?:#* ?)(?:context|decision(?: \d+)?|options considered|options|alternatives|consequences|drawbacks)\b[^\n]{0,60}$|^(?:context|decision|options considered|consequences):", 4, False),
     _s(_D.ARCHITECTURE, 3.0, r"^```\s*(?:mermaid|plantuml|puml|dot|d2)\b", 2, False),
     _s(_D.ARCHITECTURE, 0.7, r"\b(?:micro-?services?|message (?:queue|broker|bus)|event bus|load balancer|api gateway|kubernetes|kafka|rabbitmq|redis|postgres(?:ql)?|cache|replicas?|shards?|scalab\w+|availability zones?|data ?stores?|back-?end|front-?end|monolith|lambda|s3|cdn|components?|latency|komponenten?|schnittstellen?|datenbank(?:en)?|warteschlange|rechenzentr\w+|lastverteiler|composants?|base de donn\u00e9es|componentes?|base de datos)\b", 9, False),
     _s(_D.ARCHITECTURE, 1.2, r"\b(?:trade-?offs?|consequences|alternatives(?: considered)?|rejected alternatives|considered options|proposed (?:solution|design|architecture)|rationale|decision drivers|single point of failure|failover|tech(?:nology)? stack)\b", 4),
@@ -102,7 +103,7 @@ NAMES: tuple[tuple[DocType, re.Pattern[str]], ...] = tuple(
         (_D.TEST_DATA, r"\btest ?data\b|testdaten|\bfixtures?\b|\bseeds?\b|\bmock\b|\bsamples?\b|\b(?:users|customers|accounts|products|orders|logins|credentials)\b"),
         (_D.AUTOMATION_SCRIPT, r"\bautomation\b|\be2e\b"),
         (_D.API_SPEC, r"\bapi\b|\bopenapi\b|\bswagger\b|\bendpoints?\b"),
-        (_D.ARCHITECTURE, r"\barchitecture\b|\badr\b|\bhld\b|\blld\b|\bdesign\b|\barch\b|architektur|\brfc\b|\bsystem\b"),
+        (_D.ARCHITECTURE, r"\barchitecture\b|\badr\b|\bhld\b|\blld\b|\bdesign\b|\barch\b|\bdecision\b|architektur|\brfc\b|\bsystem\b"),
         (_D.REPORT, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\bresults?\b|\bpost ?mortem\b|\bsummary\b|\bincident\b|\bretro(?:spective)?\b|\baudit\b|\bfindings\b"),
         (_D.DATASHEET, r"\bdata ?sheet\b|\bdatenblatt\b"),
         (_D.SPREADSHEET, r"\bbudget\b|\bforecast\b|\binventory\b|\bplanning\b|\btimesheet\b|\bexpenses?\b|\bpricing\b|\bheadcount\b"),
