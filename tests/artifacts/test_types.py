@@ -9,6 +9,7 @@ import pytest
 from jobs.artifacts.analysis.analyse import analyse
 from jobs.artifacts.analysis.redact import MASK, redacted
 from jobs.artifacts.doctypes import DocType, final, normalised
+from tests.artifacts.further import FURTHER
 from tests.artifacts.making import docx, pdf, xlsx
 from tests.artifacts.score import content, wrong
 
@@ -22,6 +23,12 @@ def test_the_types_of_labelled_files_are_right_for_nine_in_ten() -> None:
     }
     missed = wrong(LABELS)
     assert len(missed) <= len(LABELS) // 10, missed
+
+
+def test_the_types_of_further_files_are_right_for_nine_in_ten() -> None:
+    found = {name: analyse(io.BytesIO(data), name, []).doc_type for name, (_label, data) in FURTHER.items()}
+    missed = {name: (label, found[name]) for name, (label, _data) in FURTHER.items() if found[name] != label}
+    assert len(FURTHER) >= 70 and len(missed) <= len(FURTHER) // 10, missed
 
 
 @pytest.mark.parametrize(
