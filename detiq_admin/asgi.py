@@ -4,4 +4,9 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
 os.environ.setdefault("DETIQ_PROCESS", "web")
-application = get_asgi_application()
+
+from detiq_admin.body_limit import BodyLimit  # noqa: E402
+from jobs.conf import conf  # noqa: E402
+
+_django = get_asgi_application()
+application = BodyLimit(_django, 2 * conf().artifact_max_bytes + 1_000_000)
