@@ -79,7 +79,14 @@ def test_an_empty_file_may_be_uploaded(operator: Client) -> None:
 
 def test_a_file_that_is_too_large_is_refused_as_it_arrives(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.conf.Conf.artifact_max_bytes", property(lambda self: 100_000))
-    response = operator.post(UPLOAD, form(content=b"x" * 200_000))
+    kept: list[int] = []
+    handler = "django.core.files.uploadhandler.TemporaryFileUploadHandler.receive_data_chunk"
+    monkeypatch.setattr(
+        "django.core.files.uploadhandler.MemoryFileUploadHandler.receive_data_chunk", lambda self, raw, start: raw
+    )
+    monkeypatch.setattr(handler, lambda self, raw, start: kept.append(len(raw)))
+    response = operator.post(UPLOAD, form(content=b"x" * 2_000_000))
+    assert sum(kept) <= 100_000, "what is beyond the limit reaches nobody who keeps it"
     assert response.status_code == 422 and "It is larger than" in text(response)
     assert 'value="acme"' in text(response), "what was typed is still there"
     assert not files() and not ProjectArtifact.objects.exists()
