@@ -1,6 +1,5 @@
 """The artifacts' pages in a real browser: a file chosen and sent, its page, reading for everyone."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from jobs.models import LedgerJob, LifecycleEvent, ProjectArtifact
 from tests.factories import HOSTILE, LONG, ArtifactFactory, ArtifactFileFactory, JobFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SHOTS = os.environ.get("DETIQ_SHOTS", "")
 
 
 @pytest.fixture
@@ -92,10 +90,8 @@ def test_every_page_fits_and_can_be_read(
     sign_in("admin")
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    for number, path in enumerate(PAGES):
+    for path in PAGES:
         page.goto(live_site + path)
-        if SHOTS:
-            page.screenshot(path=f"{SHOTS}/{number}-{scheme}-{width}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         found = Axe().run(page).response["violations"]
         assert found == [], [(one["id"], one["nodes"][0]["html"]) for one in found]

@@ -38,9 +38,13 @@ def scores(tables: list[Table], spreadsheet: bool) -> Counter[DocType]:
     for table in tables[:5]:
         one: Counter[DocType] = Counter()
         for cell in table.head[:60]:
-            name = re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#").lower()
-            for doc_type, weight in _of_column(name, cell):
+            for doc_type, weight in _of_column(_plain(cell), cell):
                 one[doc_type] += weight  # type: ignore[assignment]
+        fitting = sum(
+            any(found is _D.TEST_DATA for found, _ in _of_column(_plain(cell), cell)) for cell in table.head[:60]
+        )
+        if fitting >= 3 and fitting >= 0.6 * len(table.head) and not table.formulas:
+            one[_D.TEST_DATA] += 2.0  # type: ignore[assignment]
         if table.formulas:
             one[_D.SPREADSHEET] += min(4.0, 1.0 + table.formulas / 5)  # type: ignore[assignment]
         _of_cells(table, one)
@@ -49,6 +53,11 @@ def scores(tables: list[Table], spreadsheet: bool) -> Counter[DocType]:
     if spreadsheet:
         found[_D.SPREADSHEET] += 2.5  # type: ignore[assignment]
     return found
+
+
+def _plain(cell: str) -> str:
+    """`firstName`, `first_name` and `First name *` are one."""
+    return re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#").lower()
 
 
 def _of_column(name: str, cell: str) -> list[tuple[DocType, float]]:

@@ -66,7 +66,7 @@ def _as_json(document: Document, text: str, start: str, limits: Limits, whole: b
         return False
     lines = [line for line in text.split("\n", 50)[:50] if line.strip()]
     try:
-        document.data = parse_json(text, limits) if whole else None
+        document.data = parse_json(text if whole else _whole_entries(text, start), limits)
     except ValueError:
         document.data = None
     if document.data is None:
@@ -84,6 +84,11 @@ def _as_json(document: Document, text: str, start: str, limits: Limits, whole: b
         return True
     document.kind = "JSON"
     return True
+
+
+def _whole_entries(text: str, start: str) -> str:
+    """The entries of a list that are whole, where the rest was not read. What is no list of objects stays broken."""
+    return text[: text.rfind("},") + 1] + "]" if start.startswith("[") else text
 
 
 def _as_markup(document: Document, text: str, start: str, limits: Limits, whole: bool) -> bool:
