@@ -1,3 +1,4 @@
+from jobs.models.alert import Alert, AlertChannel, AlertDelivery, AlertRule, TypeHour
 from jobs.models.audit import AuditEntry
 from jobs.models.failure import (
     FailureCause,
@@ -19,6 +20,10 @@ from jobs.models.tally import TallyDelta, TallyFlow, TallyMinute, TallyState, Ta
 from jobs.models.worker import SweepDuty, Worker
 
 __all__ = [
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertRule",
     "AuditEntry",
     "FailureCause",
     "FailureDelta",
@@ -52,6 +57,7 @@ __all__ = [
     "TallyType",
     "TenantLimit",
     "TenantSetting",
+    "TypeHour",
     "TypeSetting",
     "Worker",
 ]

@@ -14,7 +14,7 @@ from jobs.queue.adoption.report import AdoptionRefused, Finding, Report
 from jobs.queue.statements import Row
 
 SQL = Path(__file__).resolve().parents[2] / "migrations" / "sql"
-INDEXES = ("0001_indexes.sql", "0005_indexes.sql", "0009_indexes.sql")
+INDEXES = ("0001_indexes.sql", "0005_indexes.sql", "0009_indexes.sql", "0011_indexes.sql")
 _TRIGRAMS = "gin_trgm_ops"
 # Not allowed here, not installed on this server, not in this build.
 _NO_EXTENSION = ("42501", "58P01", "0A000")
