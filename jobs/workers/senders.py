@@ -6,23 +6,20 @@ import json
 import smtplib
 import time
 from collections.abc import Callable
-from ipaddress import ip_network
 
 import httpx2
 from django.core.mail import EmailMessage
 
-from jobs.conf import Network, conf
+from jobs.conf import conf
 from jobs.domain.alerts import Message, one_line
 from jobs.domain.errors import JobsError
-from jobs.handlers.web.addresses import Address
 from jobs.handlers.web.errors import AddressNotAllowed
-from jobs.handlers.web.guard import Guard
 from jobs.handlers.web.transport import guarded_client
+from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications.channels import addresses
 
 USER_AGENT = "Detiq-Admin-Alerts/1"
 TOTAL_SECONDS = 8.0
-_EVERYWHERE: tuple[Network, ...] = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 # What the receiver says that makes no further try worth it; 408, 425 and 429 mean: later.
 _LATER = frozenset({408, 425, 429})
 
@@ -33,26 +30,6 @@ class NotSent(JobsError):
     def __init__(self, why: str, *, hopeless: bool = False) -> None:
         super().__init__(why)
         self.hopeless = hopeless
-
-
-class WebhookGuard(Guard):
-    """The guard of jobs, which lets through the private hosts that an operator named."""
-
-    def __init__(self) -> None:
-        super().__init__(conf().outbound_allowed_networks)
-        self._named = frozenset(conf().webhook_allowed_hosts)
-        self._open = Guard(_EVERYWHERE)
-
-    def addresses(self, host: str, port: int) -> list[Address]:
-        """Those of a named host are taken as they are."""
-        return self._open.addresses(host, port) if self._is_named(host) else super().addresses(host, port)
-
-    def _check_literal(self, host: str) -> None:
-        if not self._is_named(host):
-            super()._check_literal(host)
-
-    def _is_named(self, host: str) -> bool:
-        return host.lower().rstrip(".") in self._named
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

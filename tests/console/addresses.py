@@ -5,10 +5,11 @@ from urllib.parse import quote
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
-    "/dlq/trash/", "/ledger/contradictions/",
+    "/dlq/trash/", "/ledger/contradictions/", "/alerts/", "/alerts/?show=over", "/alerts/rules/", "/alerts/rule/?name=silent_stop",
+    "/alerts/channels/", "/alerts/channel/", "/alerts/messages/", "/notifications/", "/notifications/?show=all",
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
-PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
+PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}", "/memberships/?tenant={}"]
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -44,6 +45,14 @@ ACTIONS = {
     "change_person": "/actions/people/change/",
     "link_person": "/actions/people/link/",
     "end_sessions": "/actions/people/end-sessions/",
+    "acknowledge": "/actions/alert/acknowledge/",
+    "resend_delivery": "/actions/alert/message/",
+    "alert_rule": "/actions/alert/rule/",
+    "alert_channel": "/actions/alert/channel/",
+    "remove_channel": "/actions/alert/channel/remove/",
+    "test_channel": "/actions/alert/channel/test/",
+    "add_membership": "/actions/membership/add/",
+    "remove_membership": "/actions/membership/remove/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
@@ -59,6 +68,8 @@ OPERATION_PAGES = ["/operations/{}/", "/operations/{}/stop/"]
 GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/failures/runs/?group={}&span=30d"]
 # Pages about one event of the ledger: put its id in.
 LEDGER_PAGES = ["/ledger/document/?company=acme&document={}", "/ledger/act/?verb=retry&id={}"]
+# Pages about one alert: put its number in.
+ALERT_PAGES = ["/alerts/alert/?id={}"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

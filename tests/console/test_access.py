@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from jobs.console.permissions import TABLE, Role, can, role, who_may
-from jobs.models import AuditEntry, Job
+from jobs.models import AuditEntry, Job, Membership
 from jobs.queue import transitions
 from tests.console.addresses import (
     ACTIONS,
@@ -26,7 +26,18 @@ from tests.console.addresses import (
     job_pages,
 )
 from tests.console.conftest import ROLES
-from tests.factories import AuditFactory, EventFactory, GroupFactory, JobFactory, OperationFactory, PauseFactory, user
+from tests.factories import (
+    AlertFactory,
+    AuditFactory,
+    ChannelFactory,
+    DeliveryFactory,
+    EventFactory,
+    GroupFactory,
+    JobFactory,
+    OperationFactory,
+    PauseFactory,
+    user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +49,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
               "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
               "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "operations/<int:operation_id>/",
-              "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
+              "alerts/alert/", "notifications/read/", "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -150,6 +161,16 @@ FORMS = {
     "change_person": {"user": "somebody", "role": "operator", "active": "on"},
     "link_person": {"user": "somebody"},
     "end_sessions": {"user": "somebody"},
+    "alert_rule": {"name": "silent_stop", "threshold": "20", "minutes": "30", "enabled": "on", "version": "0"},
+    "alert_channel": {
+        "name": "hook",
+        "kind": "webhook",
+        "target": "https://hooks.example.org/x",
+        "secret": "s" * 32,
+        "id": "",
+    },
+    "add_membership": {"tenant": "acme", "user": "somebody", "role": "OWNER"},
+    "remove_membership": {"tenant": "acme", "user": "somebody"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
@@ -167,6 +188,14 @@ def form_for(action: str, job: Job) -> dict[str, str]:
     if action.endswith("_operation"):
         state = "PAUSED" if action == "resume_operation" else "RUNNING"
         form["id"] = str(OperationFactory(kind="retry", state=state).pk)
+    if action == "acknowledge":
+        form["id"] = str(AlertFactory().pk)
+    if action in {"remove_channel", "test_channel"}:
+        form["id"] = str(ChannelFactory().pk)
+    if action == "resend_delivery":
+        form["id"] = DeliveryFactory(state="FAILED").pk
+    if action == "remove_membership":
+        Membership.objects.create(id="m", tenant_id="acme", user_id="somebody", role="OWNER")
     if action == "bulk_restore":
         transitions.purge([JobFactory(id="purged", done=True).id], actor="dana", reason="x")
         form["query"] = "id=purged"
