@@ -52,6 +52,8 @@ def _duty(name: str, duty: Callable[[], int | None], using: Any) -> int | None:
         return None
     if done:
         run_of_queue("duty_done", {"name": name, "changed": done, "error": None}, using)
+    elif done is not None:
+        run("duty_well", {"name": name}, using)
     return done
 
 

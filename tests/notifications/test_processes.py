@@ -82,6 +82,8 @@ def test_the_watch_is_a_duty_whose_error_is_written_down_and_stops_no_other(conn
         conn.execute("ALTER TABLE alert_rule_away RENAME TO alert_rule")
     (error,) = rows(conn, "SELECT error FROM sweep_duty WHERE name = 'alerts'")
     assert "alert_rule" in error["error"]
+    evaluate(conn)
+    conn.execute("DELETE FROM alert_mark")
     turn(SILENT, conn)
     assert rows(conn, "SELECT error FROM sweep_duty WHERE name = 'alerts'") == [{"error": None}]
 
