@@ -73,6 +73,8 @@ PARENT = {
     "alert_channels": "alerts",
     "alert_channel_form": "alerts",
     "deliveries": "alerts",
+    "delivery": "alerts",
+    "set_membership": "people",
     "alert_rule": "alerts",
     "alert_channel": "alerts",
 }

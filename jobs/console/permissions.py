@@ -59,8 +59,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "alert_channel": _ADMIN,
     "remove_channel": _ADMIN,
     "test_channel": _ADMIN,
-    "add_membership": _ADMIN,
-    "remove_membership": _ADMIN,
+    "set_membership": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.

@@ -51,8 +51,7 @@ ACTIONS = {
     "alert_channel": "/actions/alert/channel/",
     "remove_channel": "/actions/alert/channel/remove/",
     "test_channel": "/actions/alert/channel/test/",
-    "add_membership": "/actions/membership/add/",
-    "remove_membership": "/actions/membership/remove/",
+    "set_membership": "/actions/membership/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
@@ -70,6 +69,8 @@ GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/fail
 LEDGER_PAGES = ["/ledger/document/?company=acme&document={}", "/ledger/act/?verb=retry&id={}"]
 # Pages about one alert: put its number in.
 ALERT_PAGES = ["/alerts/alert/?id={}"]
+# Pages about one message: put its id in.
+DELIVERY_PAGES = ["/alerts/message/?id={}"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

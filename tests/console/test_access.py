@@ -9,12 +9,14 @@ from django.test import Client
 from django.urls import get_resolver
 
 from jobs.console.permissions import TABLE, Role, can, role, who_may
-from jobs.models import AuditEntry, Job, Membership
+from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
 from tests.console.addresses import (
     ACTIONS,
+    ALERT_PAGES,
     BULK_PAGES,
     CAP_PAGES,
+    DELIVERY_PAGES,
     GROUP_PAGES,
     HTMX,
     JOB_PAGES,
@@ -49,7 +51,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
               "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
               "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "operations/<int:operation_id>/",
-              "alerts/alert/", "notifications/read/", "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
+              "alerts/alert/", "alerts/message/", "notifications/read/", "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -62,6 +64,8 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
         *GROUP_PAGES,
         *CAP_PAGES,
         *LEDGER_PAGES,
+        *ALERT_PAGES,
+        *DELIVERY_PAGES,
         *BULK_PAGES,
         "/operations/1/",
         "/operations/1/stop/",
@@ -99,9 +103,14 @@ def test_what_machines_ask_is_open(client: Client, path: str) -> None:
 def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) -> None:
     client, job = as_role(name), JobFactory(dead=True)
     entry, operation = AuditFactory(), OperationFactory(kind="retry").pk
+    message = DeliveryFactory()
+    about = [
+        *(path.format(message.alert_id) for path in ALERT_PAGES),
+        *(path.format(message.pk) for path in DELIVERY_PAGES),
+    ]
     own = [f"/dialogs/retry/?id={job.id}", f"/dialogs/reveal/?id={job.id}&value=config", f"/audit/entry/?id={entry.pk}"]
     work = [*BULK_PAGES, *(path.format(operation) for path in OPERATION_PAGES)]
-    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own]:
+    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own, *about]:
         assert client.get(path).status_code == 200, path
         assert client.get(path, headers=HTMX).status_code == 200, path
 
@@ -169,8 +178,7 @@ FORMS = {
         "secret": "s" * 32,
         "id": "",
     },
-    "add_membership": {"tenant": "acme", "user": "somebody", "role": "OWNER"},
-    "remove_membership": {"tenant": "acme", "user": "somebody"},
+    "set_membership": {"tenant": "acme", "user": "somebody", "role": "OWNER"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
@@ -194,8 +202,6 @@ def form_for(action: str, job: Job) -> dict[str, str]:
         form["id"] = str(ChannelFactory().pk)
     if action == "resend_delivery":
         form["id"] = DeliveryFactory(state="FAILED").pk
-    if action == "remove_membership":
-        Membership.objects.create(id="m", tenant_id="acme", user_id="somebody", role="OWNER")
     if action == "bulk_restore":
         transitions.purge([JobFactory(id="purged", done=True).id], actor="dana", reason="x")
         form["query"] = "id=purged"

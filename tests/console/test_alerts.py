@@ -78,12 +78,21 @@ def test_what_is_not_there_is_not_found(viewer: Client, id_: str) -> None:
 
 def test_lists_are_paged_by_key(viewer: Client) -> None:
     for n in range(60):
-        AlertFactory(title=f"number {n:02}")
-    first = viewer.get("/alerts/").content.decode()
+        AlertFactory(title=f"number {n:02}", closed_at=timezone.now())
+    first = viewer.get("/alerts/?show=over").content.decode()
     older = html.unescape(re.search(r'rel="next"[^>]*href="([^"]+)"', first)[1])
     second = viewer.get(older).content.decode()
     found = re.findall(r"number \d\d</a>", first) + re.findall(r"number \d\d</a>", second)
     assert len(set(found)) == len(found) == 60
+
+
+def test_what_nobody_is_at_comes_first_and_the_critical_before_all(viewer: Client) -> None:
+    AlertFactory(title="aa critical", critical=True)
+    AlertFactory(title="bb newest")
+    AlertFactory(title="cc taken", critical=True, acked_at=timezone.now(), acked_by="dana", ack_note="x")
+    page = viewer.get("/alerts/").content.decode()
+    assert page.index(">aa critical<") < page.index(">bb newest<") < page.index(">cc taken<")
+    assert "'channel':" not in viewer.get(f"/alerts/alert/?id={DeliveryFactory().alert_id}").content.decode()
 
 
 # --- The scope --------------------------------------------------------------------------------------------------------
@@ -279,7 +288,7 @@ def test_everybody_sees_their_own_and_marks_them_read(viewer: Client) -> None:
         notice("the-viewer", n)
     notice("somebody", 7)
     page = viewer.get("/notifications/").content.decode()
-    assert page.count("boom") == 3 and "CRAWL 7" not in page and 'href="/jobs/job-1/"' in page
+    assert page.count(">boom<") == 3 and "CRAWL 7" not in page and 'href="/jobs/job-1/"' in page
     viewer.post("/notifications/read/", {"id": ["notif_the-viewer0", "notif_somebody7"]})
     assert set(Notification.objects.filter(read=True).values_list("id", flat=True)) == {"notif_the-viewer0"}
     assert "2 unread" in text(viewer, "/notifications/")
@@ -302,11 +311,12 @@ def test_who_is_limited_reads_only_of_their_tenants(limited: Client) -> None:
 
 def test_memberships_are_added_changed_and_removed(admin: Client) -> None:
     form = {"tenant": "acme", "user": "olga", "role": "OWNER", "reason": "she asked"}
-    admin.post("/actions/membership/add/", form)
-    admin.post("/actions/membership/add/", form | {"role": "MEMBER"})
+    admin.post("/actions/membership/", form)
+    admin.post("/actions/membership/", form | {"role": "MEMBER"})
     assert list(Membership.objects.values_list("tenant_id", "user_id", "role")) == [("acme", "olga", "MEMBER")]
     assert "olga" in text(admin, "/memberships/")
     assert "olga" not in text(admin, "/memberships/?tenant=globex")
-    admin.post("/actions/membership/remove/", {"tenant": "acme", "user": "olga", "reason": "she left"})
+    admin.post("/actions/membership/", form | {"role": "NONE"})
     assert not Membership.objects.exists() and AuditEntry.objects.count() == 3
-    assert admin.post("/actions/membership/add/", form | {"role": "KING"}).status_code == 422
+    assert admin.post("/actions/membership/", form | {"role": "NONE"}).status_code == 422, "there is none any more"
+    assert admin.post("/actions/membership/", form | {"role": "KING"}).status_code == 422

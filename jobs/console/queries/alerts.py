@@ -36,12 +36,20 @@ def open_now(everybodys: bool = False) -> OpenAlerts:
     return OpenAlerts(rows[0]["n"], rows[0]["unacked"], rows[0]["urgent"], rows) if rows else OpenAlerts()
 
 
-def listed(closed: bool, after: Cursor | None, before: Cursor | None) -> Page:
-    """The open ones, or those that are over; the newest first."""
-    where = f"closed_at IS {'NOT ' if closed else ''}NULL AND {scope.only('tenant_id')}"
+def open_ones() -> list[Row]:
+    """The open ones: what nobody is at first, the critical before the others, the newest first; at most `MOST_OPEN`."""
+    return fetch(
+        f"""SELECT {_COLUMNS} FROM alert WHERE closed_at IS NULL AND {scope.only("tenant_id")}
+             ORDER BY acked_at IS NOT NULL, critical DESC, opened_at DESC, id DESC LIMIT {MOST_OPEN}""",  # noqa: S608
+        scope.params(),
+    )
+
+
+def over(after: Cursor | None, before: Cursor | None) -> Page:
+    """Those that are over, the newest first."""
     select = f"SELECT {_COLUMNS}, opened_at::text AS cursor_at FROM alert"  # noqa: S608
-    return _page(select, where, "opened_at", "id", "bigint",
-                 scope.params(), after, before)  # fmt: skip
+    where = f"closed_at IS NOT NULL AND {scope.only('tenant_id')}"
+    return _page(select, where, "opened_at", "id", "bigint", scope.params(), after, before)
 
 
 def _page(

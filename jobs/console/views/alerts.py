@@ -23,7 +23,6 @@ from jobs.notifications import rules as stored_rules
 from jobs.operations import alerts as operations
 from jobs.operations.alerts import AlertNotFound
 
-TABS = (("", "Open"), ("over", "Over"))
 PAGES = (
     ("alert_rules", "Rules"),
     ("alert_channels", "Channels"),
@@ -36,14 +35,15 @@ def alerts(request: HttpRequest) -> HttpResponse:
     """The open ones, or those that are over."""
     over = request.GET.get("show") == "over"
     with limited():
-        page = read.listed(over, decode(request.GET.get("after", "")), decode(request.GET.get("before", "")))
+        page = read.over(decode(request.GET.get("after", "")), decode(request.GET.get("before", ""))) if over else None
+        rows = page.rows if page else read.open_ones()
         found, failed, now = read.open_now(), _failed(request), database_now()
     context = {
         "over": over,
         "open": found,
         "failed": failed,
-        "rows": [with_words(request, row) for row in page.rows],
-        "pager": pager(page, "/alerts/", {"show": "over"} if over else {}, "alerts"),
+        "rows": [with_words(request, row) for row in rows],
+        "pager": pager(page, "/alerts/", {"show": "over"}, "alerts") if page else None,
         "server_now": now,
         "region_url": request.get_full_path(),
     }
@@ -121,15 +121,14 @@ def _alert(request: HttpRequest, alert_id: int, form: ReasonForm, status: int) -
         row = read.find(alert_id)
         if row is None:
             raise AlertNotFound(alert_id)
-        messages = read.deliveries_of(alert_id) if offered(request.user, "deliveries") else None
+        told = read.deliveries_of(alert_id) if offered(request.user, "deliveries") else None
         now = database_now()
     context = {
         "row": with_words(request, row),
         "rule": RULES.get(row["rule"]),
-        "messages": messages,
+        "told": told,
         "problem": problem(form, "reason"),
         "reason": form.data.get("reason", ""),
-        "may_resend": can(request.user, "resend_delivery"),
         "server_now": now,
         "region_url": f"/alerts/alert/?id={alert_id}",
     }

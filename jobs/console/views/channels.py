@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_safe
@@ -186,12 +186,31 @@ def deliveries(request: HttpRequest) -> HttpResponse:
         "rows": page.rows,
         "failed": failed,
         "pager": pager(page, "/alerts/messages/", query, "messages"),
-        "may_resend": can(request.user, "resend_delivery"),
-        "who_resends": who_may("resend_delivery"),
         "server_now": now,
         "region_url": request.get_full_path(),
     }
     return show(request, "console/deliveries.html", context | frame(request, "deliveries"))
+
+
+@require_safe
+def delivery(request: HttpRequest) -> HttpResponse:
+    """The dialog that sends one again."""
+    return _delivery(request, request.GET.get("id", ""), ReasonForm(), 200)
+
+
+def _delivery(request: HttpRequest, delivery_id: str, form: ReasonForm, status: int) -> HttpResponse:
+    with limited():
+        row = read.delivery(delivery_id) if storable(delivery_id) and len(delivery_id) < 100 else None
+    if row is None:
+        raise Http404
+    context = {
+        "row": row,
+        "problem": problem(form, "reason"),
+        "reason": form.data.get("reason", ""),
+        "may_resend": can(request.user, "resend_delivery"),
+        "who_resends": who_may("resend_delivery"),
+    }
+    return show(request, "console/delivery.html", context, part="dialog", status=status)
 
 
 @action("resend_delivery")
@@ -199,8 +218,8 @@ def resend(request: HttpRequest) -> HttpResponse:
     """A message that was given up is due again."""
     form, delivery_id = ReasonForm(request.POST), request.POST.get("id", "")
     if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
-    if not storable(delivery_id) or len(delivery_id) > 100:
-        raise InvalidInput("id", "there is no such message")
+        return _delivery(request, delivery_id, form, 422)
+    if not storable(delivery_id):
+        raise Http404
     operations.send_again(person(request), delivery_id, form.cleaned_data["reason"])
     return done(request, "It is due again.", reverse("console:deliveries"))

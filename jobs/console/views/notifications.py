@@ -1,5 +1,7 @@
 """A user's own notifications, and who is told of which tenant."""
 
+from urllib.parse import urlencode
+
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -60,64 +62,62 @@ def read(request: HttpRequest) -> HttpResponse:
 
 
 # --- Memberships ------------------------------------------------------------------------------------------------------
+NONE = "NONE"
+
+
 class MembershipForm(ReasonForm):
-    """Somebody's role in a tenant."""
+    """Somebody's role in a tenant; NONE takes it away."""
 
     tenant = TextField(error_messages={"required": "Name a tenant."})
     user = TextField(error_messages={"required": "Name a user."})
-    role = forms.ChoiceField(choices=[(one, one) for one in ROLES], error_messages={"required": "Choose a role."})
+    role = forms.ChoiceField(
+        choices=[(one, one) for one in (*ROLES, NONE)], error_messages={"required": "Choose a role."}
+    )
 
 
 @require_safe
 def memberships(request: HttpRequest) -> HttpResponse:
     """Who has a role in which tenant. For admins."""
-    if not can(request.user, "add_membership"):
-        raise PermissionDenied(f"Memberships are managed by {who_may('add_membership')}.")
-    return _memberships(request, MembershipForm(), 200)
+    if not can(request.user, "set_membership"):
+        raise PermissionDenied(f"Memberships are managed by {who_may('set_membership')}.")
+    first = {name: request.GET.get(name, "")[:300] for name in ("tenant", "user", "role")}
+    return _memberships(request, MembershipForm(initial=first), 200)
 
 
 def _memberships(request: HttpRequest, form: MembershipForm, status: int) -> HttpResponse:
     tenant = request.GET.get("tenant", "").strip()[:300]
+    values = form.data if form.is_bound else form.initial
     with limited():
         rows, now = read_.memberships(tenant if storable(tenant) else ""), database_now()
+    for row in rows:
+        known = {name: row[key] for name, key in (("tenant", "tenant_id"), ("user", "user_id"), ("role", "role"))}
+        row["url"] = "/memberships/?" + urlencode(known)
     context = {
         "rows": rows,
         "tenant": tenant,
-        "roles": ROLES,
-        "values": {name: form.data.get(name, "") for name in ("tenant", "user", "role", "reason")},
+        "roles": (*ROLES, NONE),
+        "values": {name: values.get(name, "") for name in ("tenant", "user", "role", "reason")},
         "problems": {name: problem(form, name) for name in form.errors},
         "server_now": now,
     }
     return show(request, "console/memberships.html", context, status=status)
 
 
-@action("add_membership")
+@action("set_membership")
 @confirmed
-def add(request: HttpRequest) -> HttpResponse:
-    """Gives somebody a role in a tenant."""
+def set_membership(request: HttpRequest) -> HttpResponse:
+    """Gives somebody a role in a tenant, or takes it away."""
     form = MembershipForm(request.POST)
     if not form.is_valid():
         return _memberships(request, form, 422)
-    data = form.cleaned_data
+    tenant, user, role, reason = (form.cleaned_data[name] for name in ("tenant", "user", "role", "reason"))
     try:
-        operations.add_membership(person(request), data["tenant"], data["user"], data["role"], data["reason"])
+        if role == NONE:
+            operations.remove_membership(person(request), tenant, user, reason)
+        else:
+            operations.add_membership(person(request), tenant, user, role, reason)
     except InvalidInput as error:
         form.add_error(error.field if error.field in form.fields else None, f"{error.message}.")
         return _memberships(request, form, 422)
-    return done(
-        request, f"{data['user'][:80]} is {data['role']} of {data['tenant'][:80]}.", reverse("console:memberships")
-    )
-
-
-@action("remove_membership")
-@confirmed
-def remove(request: HttpRequest) -> HttpResponse:
-    """Takes it away."""
-    form = ReasonForm(request.POST)
-    tenant, user = request.POST.get("tenant", ""), request.POST.get("user", "")
-    if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
-    if not (storable(tenant) and storable(user)):
-        raise InvalidInput("user", "there is no such membership")
-    operations.remove_membership(person(request), tenant, user, form.cleaned_data["reason"])
-    return done(request, f"{user[:80]} has no role in {tenant[:80]} any more.", reverse("console:memberships"))
+    said = "has no role any more" if role == NONE else f"is {role}"
+    return done(request, f"{user[:80]} {said}: {tenant[:80]}.", reverse("console:memberships"))
