@@ -31,9 +31,7 @@ def main() -> None:
     from django.urls import get_resolver
 
     from detiq_admin.asgi import application
-    from jobs.workers.alerts import StandIn
 
-    StandIn().start()
     _ = get_resolver().url_patterns  # a mistake in a page shows now, not at the first request
     config = uvicorn.Config(
         application,

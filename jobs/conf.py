@@ -196,6 +196,8 @@ SETTINGS: tuple[Setting, ...] = (
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
+    _S("ALERTS_STAND_IN_SECONDS", "stand_in", "60", _duration("seconds", 0, 86_400), "seconds, 0 (never) to 86400",
+       "A console evaluates alerts itself when no worker has for so long."),
     _S("EMAIL_URL", "email_url", "", _mail_server,
        "smtp://HOST:PORT, smtps://… or smtp+starttls://…, with USER:PASSWORD@ before the host if it asks for them",
        "The mail server for alerts; without one no channel can be e-mail.", secret=True),
@@ -236,6 +238,7 @@ class Conf:
     ledger_batch: int
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
+    stand_in: timedelta
     email_url: MailServer
     email_from: str
     site_url: str

@@ -24,16 +24,20 @@ def settle(findings: Iterable[Finding], rules: dict[str, Rule], judged: set[str]
     """
     found = {(one.rule, one.subject): one for one in findings}
     known = {(row["rule"], row["subject"]): row for row in run("open_alerts", {}, using)}
-    written = 0
+    written, changed = 0, False
     for key, finding in found.items():
         critical = rules[finding.rule].critical
         if key in known:
             written += _see(known[key], finding, critical, now, using)
         else:
             written += _open(finding, critical, now, using)
+            changed = True
     for key, row in known.items():
         if key not in found and _is_over(row, rules, judged, now):
             written += _close(row, now, using)
+            changed = True
+    if changed:
+        run("say_changed", {}, using)
     return written
 
 

@@ -26,32 +26,44 @@ class Stop:
 
 
 def stops(rule: Rule, now: datetime, in_force: list[PauseInForce], silent_seconds: float, using: Any) -> list[Stop]:
-    """The types that stopped finishing. What ended by a pause is counted from the pause's end on."""
+    """The types that stopped finishing. What was held by a pause is counted from the pause's end on."""
     run("fold_hours", {"now": now}, using)
     known = run("marked", {"name": "known"}, using)
     if not known:
         return []
-    since = now - KNOWN_FOR
-    last = {row["type"]: row for row in run("last_moves", {"since": since, "recent": now - RECENT}, using)}
-    free = {row["type"]: row["at"] for row in run("pauses_over", {"since": now - silence.LONGEST, "now": now}, using)}
-    quiet = {
-        type_: max(filter(None, [row["done"], free.get(None), free.get(type_)]))
-        for type_, row in last.items()
-        if row["done"] is not None
-    }
-    quiet = {type_: at for type_, at in quiet.items() if now - at >= timedelta(minutes=rule.minutes)}
+    since, known_since = now - KNOWN_FOR, known[0]["at"]
+    last = _last_moves(now, since, timedelta(minutes=rule.minutes), using)
+    quiet = _quiet_since(last, now, timedelta(minutes=rule.minutes), using)
     if not quiet:
         return []
     done, came = _hours(run("hours_of", {"types": list(quiet), "since": since}, using))
     found = []
     for type_, at in sorted(quiet.items()):
-        due = silence.missing(done[type_], at, now, known[0]["at"])
+        due = silence.missing(done[type_], at, now, known_since)
         if due >= rule.threshold:
             params = {"type": type_, "now": now, "silent": silent_seconds, "since": now - timedelta(hours=1)}
-            rate = silence.usual(done[type_], _hour(now), known[0]["at"])
+            rate = silence.usual(done[type_], _hour(now), known_since)
             gates = one("why_silent", params, using)
-            found.append(_stop(type_, last[type_], at, now, due, rate, gates, came[type_], known[0]["at"]))
+            found.append(_stop(type_, last[type_], at, now, due, rate, gates, came[type_], known_since))
     return found
+
+
+def _last_moves(now: datetime, since: datetime, span: timedelta, using: Any) -> dict[str, Row]:
+    """Of the types that may be silent. Usually there is none, and no more is read."""
+    types = [row["type"] for row in run("quiet_types", {"since": since, "busy_since": now - span}, using)]
+    if not types:
+        return {}
+    rows = run("last_moves", {"types": types, "since": since, "recent": now - RECENT}, using)
+    return {row["type"]: row for row in rows if row["done"] is not None}
+
+
+def _quiet_since(last: dict[str, Row], now: datetime, span: timedelta, using: Any) -> dict[str, datetime]:
+    """Since when each has been silent: its last finish, or the end of a pause after it."""
+    if not last:
+        return {}
+    free = {row["type"]: row["at"] for row in run("pauses_over", {"since": now - silence.LONGEST, "now": now}, using)}
+    quiet = {type_: max(filter(None, [row["done"], free.get(None), free.get(type_)])) for type_, row in last.items()}
+    return {type_: at for type_, at in quiet.items() if now - at >= span}
 
 
 def _hours(rows: Iterable[Row]) -> tuple[dict[str, dict[datetime, int]], dict[str, dict[datetime, int]]]:

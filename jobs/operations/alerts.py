@@ -52,6 +52,7 @@ def acknowledge(person: Person, alert_id: int, note: str) -> None:
         if not done:
             found = Alert.objects.filter(pk=alert_id).first()
             raise AlertRefused(found) if found else AlertNotFound(alert_id)
+        run("say_changed", {})
         audited(person, "acknowledge", f"alert {alert_id}", note, tenant_id=done[0]["tenant_id"],
                 after={"rule": done[0]["rule"], "title": done[0]["title"]})  # fmt: skip
 

@@ -13,8 +13,6 @@ from jobs.workers.delivery import deliver
 
 log = structlog.get_logger("jobs.alerts")
 
-# A console steps in when no worker has evaluated for so long.
-STAND_IN_SECONDS = 60.0
 LOOK_SECONDS = 20.0
 MOST_ROUNDS = 20
 
@@ -37,7 +35,9 @@ class StandIn:
         self._stop = threading.Event()
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="detiq-stand-in", daemon=True).start()
+        """Nothing where ALERTS_STAND_IN_SECONDS is 0."""
+        if conf().stand_in:
+            threading.Thread(target=self._run, name="detiq-stand-in", daemon=True).start()
 
     def stop(self) -> None:
         self._stop.set()
@@ -56,12 +56,12 @@ class StandIn:
 
 
 def look() -> bool:
-    """Evaluates and sends if nobody has evaluated for `STAND_IN_SECONDS`. Returns whether it did.
+    """Evaluates and sends if nobody has evaluated for `ALERTS_STAND_IN_SECONDS`. Returns whether it did.
 
     A database without any worker so far (a first start) gets its time as well.
     """
     ago = watch.seconds_since()
-    if ago is not None and ago < STAND_IN_SECONDS:
+    if ago is not None and ago < conf().stand_in.total_seconds():
         return False
     watch.turn(silent_seconds())
     for _ in range(MOST_ROUNDS):
