@@ -361,3 +361,16 @@ def test_a_mail_server_is_read_and_shown_without_its_password() -> None:
     assert found == MailServer("mail.example.org", 587, "ops@example.org", "p:w", "starttls")
     assert "p:w" not in f"{found} {found!r}"
     assert not load({}).email_url
+
+
+def test_whoever_lost_a_message_to_another_does_not_give_it_up(conn: Any, http: Receiver, loopback: None) -> None:
+    """The first worker hung for longer than its time; the second is at it when the first says that it failed."""
+    channel(target=http.url)
+    opened(conn)
+    (first,) = queue.take(8, NOON)
+    (second,) = queue.take(8, NOON + timedelta(seconds=61))
+    assert first["id"] == second["id"]
+    queue.not_sent(first, "late", hopeless=True, now=NOON + timedelta(seconds=62))
+    assert states(conn) == [("opened", "PENDING", 2)]
+    queue.sent(second)
+    assert states(conn) == [("opened", "SENT", 2)]
