@@ -20,7 +20,7 @@ def functions(apps, schema_editor):
 
 class Migration(migrations.Migration):
     # The columns of the shared table and the indexes of 0011_indexes.sql are added by `migrate` itself.
-    dependencies = [("jobs", "0009_ledger")]
+    dependencies = [("jobs", "0010_list_indexes")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
