@@ -1,7 +1,7 @@
 """`manage.py alerts list|acknowledge|test|member`: alerts for a shell, and who is told of a tenant."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         return {"tenant": tenant, "user": user, "role": role}, f"{user} in {tenant}: {role}"
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Mapping[str, Any]) -> str:
     urgent = "CRITICAL  " if row["critical"] else ""
     taken = f"  ({row['acked_by']}: {row['ack_note']})" if row["acked_by"] else ""
     return f"{row['id']}  {urgent}{row['title']}  since {row['opened_at']:%Y-%m-%d %H:%M} UTC{taken}"
