@@ -57,6 +57,7 @@ def test_the_overview_names_open_alerts_where_they_belong(viewer: Client) -> Non
     AlertFactory(rule="dlq_growth", title="24 dead letters")
     page = viewer.get("/").content.decode()
     held, failing = page.index('aria-label="Held"'), page.index('aria-label="Failing"')
+    assert ">No live worker</span>" in page and "1 open alert" in page
     assert held < page.index("No worker is live") < failing < page.index("24 dead letters")
 
 
