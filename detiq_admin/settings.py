@@ -169,6 +169,28 @@ CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "django_cache"},
 }
 
+# --- Mail: alerts alone. Without EMAIL_URL no channel can be e-mail, and nothing is sent. -----------------------------
+_MAIL = DETIQ.email_url
+MAILERS: dict[str, Any] = (
+    {
+        "default": {
+            "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "OPTIONS": {
+                "host": _MAIL.host,
+                "port": _MAIL.port,
+                "username": _MAIL.username,
+                "password": _MAIL.password,
+                "use_tls": _MAIL.tls == "starttls",
+                "use_ssl": _MAIL.tls == "smtps",
+                "timeout": 8,
+            },
+        }
+    }
+    if _MAIL
+    else {"default": {"BACKEND": "django.core.mail.backends.dummy.EmailBackend"}}
+)
+DEFAULT_FROM_EMAIL = DETIQ.email_from
+
 # --- Language, time, static files -----------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 USE_I18N = False

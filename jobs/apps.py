@@ -7,8 +7,10 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs.ledger import outbox
+        from jobs.notifications import deliveries
         from jobs.operations.bulk import wake
 
+        deliveries.wake_by(_tell_of_messages)
         wake.register(_tell_a_worker)
         outbox.wake_by(_tell_of_an_event)
 
@@ -23,3 +25,9 @@ def _tell_of_an_event(document_id: str) -> None:
     from jobs.tasks import ledger_drain
 
     ledger_drain(document_id)
+
+
+def _tell_of_messages() -> None:
+    from jobs.tasks import deliver_alerts
+
+    deliver_alerts()

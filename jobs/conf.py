@@ -5,7 +5,7 @@ durations are `timedelta`. A bad value is a `SettingError` at start-up that name
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
@@ -26,6 +26,7 @@ class Setting:
     parse: Callable[[str], Any]
     takes: str
     help: str
+    # Its value may hold a password: no message repeats it.
     secret: bool = False
 
     def read(self, environ: Mapping[str, str]) -> Any:
@@ -34,10 +35,10 @@ class Setting:
         try:
             return self.parse(raw)
         except ValueError as error:
-            shown = "a secret" if self.secret else repr(raw)
-            raise SettingError(
-                f"{self.name} is {shown}, which cannot be used: {error}. It takes {self.takes}."
-            ) from error
+            shown = "set to a value" if self.secret else f"{raw!r},"
+            raise SettingError(f"{self.name} is {shown} which cannot be used: {error}. It takes {self.takes}.") from (
+                None if self.secret else error
+            )
 
 
 class Secret(str):
@@ -145,6 +146,75 @@ def _one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
+# They reach files, programs of this machine or any host, past the guard of webhooks.
+_NEVER_APPRISE = frozenset({"file", "json", "jsons", "xml", "xmls", "form", "forms", "dbus", "qt", "kde", "glib", "gnome",
+                            "macosx", "windows", "syslog", "rsyslog", "mailto", "mailtos", "apprise", "apprises",
+                            "mqtt", "mqtts", "smpp", "smpps", "irc", "ircs", "xmpp", "xmpps"})  # fmt: skip
+
+
+def _schemes(raw: str) -> list[str]:
+    names = [name.lower() for name in _names(raw)]
+    for name in names:
+        if name in _NEVER_APPRISE:
+            raise ValueError(f"{name} reaches files, programs or any host and is never allowed")
+        if not (name.isascii() and name.isalnum()):
+            raise ValueError(f"{name} is no scheme; write it without ://")
+    return names
+
+
+def _hosts(raw: str) -> list[str]:
+    names = [name.lower().rstrip(".") for name in _names(raw)]
+    for name in names:
+        if not all(part and part.replace("-", "").replace("_", "").isalnum() for part in name.split(".")):
+            raise ValueError(f"{name} is no host name; write it without scheme and port")
+    return names
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """Where mail is handed over. False: nowhere."""
+
+    host: str = ""
+    port: int = 25
+    username: str = ""
+    password: str = field(default="", repr=False)
+    tls: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.host)
+
+    def __str__(self) -> str:
+        who = f"{self.username}:••••••@" if self.username else ""
+        return f"smtp{'s' if self.tls == 'smtps' else ''}://{who}{self.host}:{self.port}" if self.host else "none"
+
+
+def _mail_server(raw: str) -> MailServer:
+    if not raw:
+        return MailServer()
+    # The value may hold a password: no message repeats it.
+    parts = urlsplit(raw)
+    if parts.scheme not in ("smtp", "smtps", "smtp+starttls") or not parts.hostname:
+        raise ValueError("it does not begin with smtp://, smtps:// or smtp+starttls:// and a host")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError("nothing may follow the port")
+    tls = {"smtps": "smtps", "smtp+starttls": "starttls"}.get(parts.scheme, "")
+    port = parts.port or {"smtps": 465, "starttls": 587}.get(tls, 25)
+    return MailServer(parts.hostname, port, unquote(parts.username or ""), unquote(parts.password or ""), tls)
+
+
+def _address(raw: str) -> str:
+    if "@" not in raw or any(not char.isprintable() for char in raw):
+        raise ValueError("it is no mail address")
+    return raw
+
+
+def _site(raw: str) -> str:
+    parts = urlsplit(raw)
+    if raw and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
+        raise ValueError("it is no address such as https://detiq.example.org")
+    return raw.rstrip("/")
+
+
 def _environment(raw: str) -> str:
     if not (raw.isascii() and raw.replace("-", "").isalnum() and len(raw) <= 12):
         raise ValueError("it is no short name")
@@ -189,6 +259,18 @@ SETTINGS: tuple[Setting, ...] = (
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
+    _S("ALERTS_STAND_IN_SECONDS", "stand_in", "60", _duration("seconds", 0, 86_400), "seconds, 0 (never) to 86400",
+       "A console evaluates alerts itself when no worker has for so long."),
+    _S("EMAIL_URL", "email_url", "", _mail_server,
+       "smtp://HOST:PORT, smtps://… or smtp+starttls://…, with USER:PASSWORD@ before the host if it asks for them",
+       "The mail server for alerts; without one no channel can be e-mail.", secret=True),
+    _S("EMAIL_FROM", "email_from", "detiq-admin@localhost", _address, "a mail address", "Whom alerts by mail come from."),
+    _S("DETIQ_URL", "site_url", "", _site, "an address such as https://detiq.example.org",
+       "Where people reach the console; alerts then carry links."),
+    _S("WEBHOOK_ALLOWED_HOSTS", "webhook_allowed_hosts", "", _hosts, "host names, separated by commas",
+       "Hosts that webhooks may reach although their addresses are private."),
+    _S("APPRISE_SCHEMES", "apprise_schemes", "slack,discord,tgram,pagerduty,opsgenie,pover", _schemes,
+       "schemes such as slack, separated by commas", "Which services channels of apprise may name."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
     _S("ARTIFACT_STORAGE", "artifact_storage", "", _file_store,
@@ -234,6 +316,12 @@ class Conf:
     ledger_batch: int
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
+    stand_in: timedelta
+    email_url: MailServer
+    email_from: str
+    site_url: str
+    webhook_allowed_hosts: list[str]
+    apprise_schemes: list[str]
     masked_keys: list[str]
     artifact_storage: FileStore
     artifact_key_prefix: str

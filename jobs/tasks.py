@@ -5,8 +5,10 @@ from datetime import datetime
 from huey.contrib.djhuey import db_periodic_task, db_task
 
 from jobs.conf import conf
+from jobs.notifications import deliveries
 from jobs.operations import bulk
 from jobs.queue.retention import Retention
+from jobs.workers import delivery
 from jobs.workers.ledger import drainer
 
 RETENTION_SLICE_SECONDS = 1.0
@@ -67,3 +69,24 @@ def operations_watch() -> None:
     """Every minute in every replica, and some times until the next."""
     for number in range(LOOKS_A_MINUTE):
         operations_left.schedule(delay=number * 60 // LOOKS_A_MINUTE)
+
+
+@db_task(name="jobs.deliver_alerts")
+def deliver_alerts() -> None:
+    """Sends some of the alerts' messages that are due; the rest queued behind whatever else waits."""
+    if delivery.deliver():
+        deliver_alerts()
+
+
+@db_task(name="jobs.deliveries_left")
+def deliveries_left() -> None:
+    """Takes up what nobody told of: a later try, the end of quiet hours, a worker that died."""
+    if deliveries.any_due():
+        deliver_alerts()
+
+
+@db_periodic_task(lambda now: True, name="jobs.deliveries_watch")
+def deliveries_watch() -> None:
+    """Every minute in every replica, and some times until the next."""
+    for number in range(LOOKS_A_MINUTE):
+        deliveries_left.schedule(delay=number * 60 // LOOKS_A_MINUTE)

@@ -9,6 +9,9 @@ from django.utils import timezone
 
 from jobs.domain.ids import new_id
 from jobs.models import (
+    Alert,
+    AlertChannel,
+    AlertDelivery,
     ArtifactFile,
     AuditEntry,
     FailureGroup,
@@ -20,6 +23,7 @@ from jobs.models import (
     ProjectArtifact,
     Worker,
 )
+from jobs.notifications.vault import seal
 
 
 class JobFactory(factory.django.DjangoModelFactory):
@@ -199,6 +203,49 @@ class ArtifactFileFactory(factory.django.DjangoModelFactory):
     uploaded_by = "dana"
     kind = "Markdown"
     described_by = "local"
+
+
+class AlertFactory(factory.django.DjangoModelFactory):
+    """An open alert about all tenants."""
+
+    class Meta:
+        model = Alert
+
+    rule = "dlq_growth"
+    subject = factory.Sequence(lambda n: f"subject-{n}")
+    title = "24 jobs were dead-lettered in 15 min"
+    detail = "Of 3 tenants; most of type CRAWL, 20."
+    evidence_url = "/dlq/"
+    action_url = "/pauses/new/?type=CRAWL"
+    action_label = "Pause CRAWL…"
+    opened_at = factory.LazyFunction(lambda: timezone.now() - timedelta(minutes=12))
+    seen_at = factory.LazyFunction(timezone.now)
+
+
+class ChannelFactory(factory.django.DjangoModelFactory):
+    """A webhook that is on."""
+
+    class Meta:
+        model = AlertChannel
+
+    name = factory.Sequence(lambda n: f"hook-{n}")
+    kind = "webhook"
+    target = factory.LazyFunction(lambda: seal("https://hooks.example.org/x"))
+    secret = factory.LazyFunction(lambda: seal("a-secret-of-enough-characters"))
+    shown = "https://hooks.example.org/••••••"
+    updated_by = "dana"
+
+
+class DeliveryFactory(factory.django.DjangoModelFactory):
+    """A message that waits."""
+
+    class Meta:
+        model = AlertDelivery
+
+    id = factory.LazyFunction(new_id)
+    alert = factory.SubFactory(AlertFactory)
+    channel = factory.SubFactory(ChannelFactory)
+    event = "opened"
 
 
 def user(role: str, username: str = "") -> User:

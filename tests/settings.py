@@ -28,6 +28,7 @@ os.environ["DATABASE_URL"] = os.environ.get("DETIQ_TEST_DATABASE_URL") or (
 )
 os.environ["SECRET_KEY"] = "a-key-for-tests-alone-of-32-characters-or-more"
 os.environ["DETIQ_INSECURE_COOKIES"] = "1"
+os.environ["ALERTS_STAND_IN_SECONDS"] = "0"  # the console of the browser's tests must open no alert in the midst of one
 os.environ["ALLOWED_HOSTS"] = "localhost,127.0.0.1,[::1],testserver"
 os.environ.setdefault("LOG_LEVEL", "INFO")
 

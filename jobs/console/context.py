@@ -14,7 +14,7 @@ from psycopg_pool import PoolTimeout
 from jobs.conf import conf
 from jobs.console import permissions, scope
 from jobs.console.middleware import viewers_zone
-from jobs.console.queries import counts
+from jobs.console.queries import alerts, counts
 from jobs.console.queries.db import TooSlow, limited
 from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.words import plural
@@ -24,6 +24,7 @@ log = structlog.get_logger("jobs.console")
 # (key, label, icon, letter after g); the key is the name of the page's route.
 ENTRIES = [
     ("overview", "Overview", "layout-dashboard", "o"),
+    ("alerts", "Alerts", "bell", ""),
     ("jobs", "Jobs", "list-details", "j"),
     ("failures", "Failures", "alert-triangle", "f"),
     ("dlq", "DLQ", "grave-2", "d"),
@@ -35,6 +36,7 @@ ENTRIES = [
     ("pauses", "Pauses", "player-pause", ""),
     ("audit", "Audit", "history", "a"),
     ("people", "People", "user", ""),
+    ("notifications", "Notifications", "inbox", ""),
     ("settings", "Settings", "settings", ""),
 ]
 PARENT = {
@@ -69,6 +71,17 @@ PARENT = {
     "create_person": "people",
     "change_person": "people",
     "link_person": "people",
+    "memberships": "people",
+    "alert": "alerts",
+    "alert_rules": "alerts",
+    "alert_rule_form": "alerts",
+    "alert_channels": "alerts",
+    "alert_channel_form": "alerts",
+    "deliveries": "alerts",
+    "delivery": "alerts",
+    "set_membership": "people",
+    "alert_rule": "alerts",
+    "alert_channel": "alerts",
 }
 
 
@@ -126,6 +139,7 @@ def _snapshot() -> Callable[[], Snapshot | None]:
 def navigation(user: Any, snapshot: Snapshot | None) -> list[dict[str, Any]]:
     """The entries that the user is offered, with a number where it helps."""
     numbers = _numbers_of_some() if scope.limited() else _numbers(snapshot) if snapshot else {}
+    numbers |= _own_number(user)
     return [
         {
             "key": key,
@@ -142,15 +156,30 @@ def navigation(user: Any, snapshot: Snapshot | None) -> list[dict[str, Any]]:
     ]
 
 
+def _own_number(user: Any) -> dict[str, tuple[Any, str]]:
+    """What the user has not read."""
+    try:
+        with limited():
+            n = alerts.unread(user.get_username())
+    except (TooSlow, DatabaseError, InterfaceError, PoolTimeout) as error:
+        log.warning("console.frame_without_figures", error=str(error)[:200])
+        return {}
+    return {"notifications": (n, "attention")} if n else {}
+
+
+def _alert_number(found: alerts.OpenAlerts) -> dict[str, tuple[Any, str]]:
+    return {"alerts": (found.unacked, "dead" if found.critical else "attention")} if found.unacked else {}
+
+
 def _numbers_of_some() -> dict[str, tuple[Any, str]]:
     """The numbers of somebody limited to some tenants: theirs alone."""
     try:
         with limited():
-            states = counts.by_state()
+            states, open_ = counts.by_state(), alerts.open_now()
     except (TooSlow, DatabaseError, InterfaceError, PoolTimeout) as error:
         log.warning("console.frame_without_figures", error=str(error)[:200])
         return {}
-    found: dict[str, tuple[Any, str]] = {}
+    found = _alert_number(open_)
     if states.get("QUEUED"):
         found["jobs"] = (states["QUEUED"], "")
     if states.get("DEAD_LETTERED"):
@@ -161,7 +190,7 @@ def _numbers_of_some() -> dict[str, tuple[Any, str]]:
 def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
     dead, alive = snapshot.count("DEAD_LETTERED"), len(snapshot.workers_live)
     known = sum(line.known for line in snapshot.workers)
-    numbers: dict[str, tuple[Any, str]] = {}
+    numbers = _alert_number(snapshot.alerts)
     if snapshot.queued:
         numbers["jobs"] = (snapshot.queued, "")
     if snapshot.open_groups:

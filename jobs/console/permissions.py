@@ -55,11 +55,19 @@ TABLE: dict[str, frozenset[Role]] = {
     "change_person": _ADMIN,
     "link_person": _ADMIN,
     "end_sessions": _ADMIN,
+    "acknowledge": _JOBS,
+    "resend_delivery": _QUEUE,
+    "alert_rule": _ADMIN,
+    "alert_channel": _ADMIN,
+    "remove_channel": _ADMIN,
+    "test_channel": _ADMIN,
+    "set_membership": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.
 LIMITED = frozenset({
     "read", "export", "enqueue", "cancel", "retry", "rerun", "run_now", "upload_artifact", "reprocess_artifact",
+    "acknowledge",
 })  # fmt: skip
 # The pages (names of routes) whose every figure is read for those tenants alone. A page that is not named here is not
 # offered to them: a new one has to show first that it obeys the scope.
@@ -68,6 +76,7 @@ LIMITED_PAGES = frozenset({
     "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
     "ledger_document", "pause_line", "artifacts", "artifact", "artifact_new", "artifact_dialog", "upload_artifact",
     "reprocess_artifact",
+    "alerts", "alert", "acknowledge", "notifications", "read_notifications",
 })  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.

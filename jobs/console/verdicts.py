@@ -7,6 +7,7 @@ from jobs.console.forecast import Forecast, Outlook
 from jobs.console.queries.overview import Detail, Overdue, Snapshot
 from jobs.console.queries.overview.failing import Failing
 from jobs.console.words import Verdict, plural
+from jobs.domain.alerts import RULES
 from jobs.templatetags.formats import duration_text, percent_text
 
 # From here on the last hour is worse than usual, and said so.
@@ -28,6 +29,7 @@ def held(now: Snapshot) -> Verdict:
         plural(len(now.overdue), "overdue duty", "overdue duties") if now.overdue else "",
         plural(now.silent, "silent run") if now.silent else "",
         plural(len(now.unhandled), "type without a worker", "types without a worker") if now.unhandled else "",
+        plural(alerts, "open alert") if (alerts := _alerts_nobody_has(now)) else "",
     ]
     needs = [need for need in needs if need]
     paused = plural(len(now.pauses), "pause") + " in force" if now.pauses else ""
@@ -35,6 +37,12 @@ def held(now: Snapshot) -> Verdict:
         return Verdict("Nothing is paused", more=_alive(now))
     rest = " · ".join([*needs[1:], *([paused] if paused else [])])
     return Verdict(rest or ("Nothing starts" if stopped(now) else "Nothing is paused"), needs[0] if needs else "Paused")
+
+
+def _alerts_nobody_has(now: Snapshot) -> int:
+    """Of those that are shown here."""
+    held_ = [row for row in now.alerts.top if row["rule"] not in RULES or RULES[row["rule"]].about == "held"]
+    return sum(row["acked_at"] is None for row in held_)
 
 
 def _alive(now: Snapshot) -> str:

@@ -1,3 +1,4 @@
+from jobs.models.alert import Alert, AlertChannel, AlertDelivery, AlertRule, TypeHour
 from jobs.models.artifact import ArtifactFile, ProjectArtifact, ProjectKnowledge
 from jobs.models.audit import AuditEntry
 from jobs.models.failure import (
@@ -21,6 +22,10 @@ from jobs.models.worker import SweepDuty, Worker
 
 __all__ = [
     "ArtifactFile",
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertRule",
     "AuditEntry",
     "FailureCause",
     "FailureDelta",
@@ -55,6 +60,7 @@ __all__ = [
     "TallyType",
     "TenantLimit",
     "TenantSetting",
+    "TypeHour",
     "TypeSetting",
     "Worker",
 ]

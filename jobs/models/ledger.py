@@ -71,6 +71,9 @@ class Notification(models.Model):
     title = models.TextField()
     body = models.TextField(default="", db_default="")
     metadata = models.JSONField(null=True)
+    # Ours.
+    read = models.BooleanField(default=False, db_default=False)
+    created_at = models.DateTimeField(db_column="createdAt", db_default=Now())
 
     class Meta:
         db_table = "Notification"

@@ -63,6 +63,7 @@ def targets(retention: timedelta) -> list[Target]:
         Target("flow", min(FLOW_KEPT, retention), _by("prune_flow")),
         Target("failures", retention, _by("prune_failures")),
         Target("ledger", retention, _by("prune_ledger")),
+        Target("alerts", retention, _by("prune_alerts")),
         Target("gate", retention, _by("prune_gate_history")),
     ]
 

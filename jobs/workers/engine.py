@@ -18,6 +18,7 @@ from jobs.handlers import registry
 from jobs.queue import fleet
 from jobs.queue.fleet import WorkerIdentity
 from jobs.queue.sweep import Sweep
+from jobs.workers import alerts
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.dispatcher import ClaimTerms, Dispatcher
 from jobs.workers.identity import new_worker_id
@@ -169,6 +170,8 @@ class Engine:
             return sweep.full() if full else sweep.light()
 
         self._links["sweep"].call(duties)
+        if full:
+            self._links["sweep"].call(alerts.duty)
         if full:
             self._next_full_sweep = now + self._conf.poll_interval.total_seconds()
 

@@ -6,9 +6,11 @@ PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
     "/dlq/trash/", "/ledger/contradictions/", "/artifacts/", "/artifacts/new/",
+    "/alerts/", "/alerts/?show=over", "/alerts/rules/", "/alerts/rule/?name=silent_stop",
+    "/alerts/channels/", "/alerts/channel/", "/alerts/messages/", "/notifications/", "/notifications/?show=all",
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
-PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
+PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}", "/memberships/?tenant={}"]
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -46,6 +48,13 @@ ACTIONS = {
     "change_person": "/actions/people/change/",
     "link_person": "/actions/people/link/",
     "end_sessions": "/actions/people/end-sessions/",
+    "acknowledge": "/actions/alert/acknowledge/",
+    "resend_delivery": "/actions/alert/message/",
+    "alert_rule": "/actions/alert/rule/",
+    "alert_channel": "/actions/alert/channel/",
+    "remove_channel": "/actions/alert/channel/remove/",
+    "test_channel": "/actions/alert/channel/test/",
+    "set_membership": "/actions/membership/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
@@ -63,6 +72,10 @@ GROUP_PAGES = ["/failures/group/?id={}", "/failures/group/change/?id={}", "/fail
 LEDGER_PAGES = ["/ledger/document/?company=acme&document={}", "/ledger/act/?verb=retry&id={}"]
 # Pages about one artifact: put its id in.
 ARTIFACT_PAGES = ["/artifacts/artifact/?id={}", "/artifacts/reprocess/?id={}"]
+# Pages about one alert: put its number in.
+ALERT_PAGES = ["/alerts/alert/?id={}"]
+# Pages about one message: put its id in.
+DELIVERY_PAGES = ["/alerts/message/?id={}"]
 OPEN = ["/healthz", "/readyz", "/metrics", "/accounts/login/"]
 HTMX = {"HX-Request": "true"}
 

@@ -15,9 +15,11 @@ from jobs.models import AuditEntry, Job
 from jobs.queue import transitions
 from tests.console.addresses import (
     ACTIONS,
+    ALERT_PAGES,
     ARTIFACT_PAGES,
     BULK_PAGES,
     CAP_PAGES,
+    DELIVERY_PAGES,
     GROUP_PAGES,
     HTMX,
     JOB_PAGES,
@@ -30,8 +32,11 @@ from tests.console.addresses import (
 )
 from tests.console.conftest import ROLES
 from tests.factories import (
+    AlertFactory,
     ArtifactFactory,
     AuditFactory,
+    ChannelFactory,
+    DeliveryFactory,
     EventFactory,
     GroupFactory,
     JobFactory,
@@ -50,7 +55,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
               "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
               "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "artifacts/artifact/", "artifacts/reprocess/", "operations/<int:operation_id>/",
-              "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
+              "alerts/alert/", "alerts/message/", "notifications/read/", "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -64,6 +69,8 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
         *CAP_PAGES,
         *LEDGER_PAGES,
         *ARTIFACT_PAGES,
+        *ALERT_PAGES,
+        *DELIVERY_PAGES,
         *BULK_PAGES,
         "/operations/1/",
         "/operations/1/stop/",
@@ -101,13 +108,18 @@ def test_what_machines_ask_is_open(client: Client, path: str) -> None:
 def test_every_role_reads_every_page(as_role: Callable[..., Client], name: str) -> None:
     client, job = as_role(name), JobFactory(dead=True)
     entry, operation = AuditFactory(), OperationFactory(kind="retry").pk
+    message = DeliveryFactory()
+    about = [
+        *(path.format(message.alert_id) for path in ALERT_PAGES),
+        *(path.format(message.pk) for path in DELIVERY_PAGES),
+    ]
     own = [f"/dialogs/retry/?id={job.id}", f"/dialogs/reveal/?id={job.id}&value=config", f"/audit/entry/?id={entry.pk}"]
     work = [
         *(path.format(ArtifactFactory().id) for path in ARTIFACT_PAGES),
         *BULK_PAGES,
         *(path.format(operation) for path in OPERATION_PAGES),
     ]
-    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own]:
+    for path in [*PAGES, *job_pages(job.id), *CAP_PAGES, *work, *own, *about]:
         assert client.get(path).status_code == 200, path
         assert client.get(path, headers=HTMX).status_code == 200, path
 
@@ -169,6 +181,15 @@ FORMS = {
     "change_person": {"user": "somebody", "role": "operator", "active": "on"},
     "link_person": {"user": "somebody"},
     "end_sessions": {"user": "somebody"},
+    "alert_rule": {"name": "silent_stop", "threshold": "20", "minutes": "30", "enabled": "on", "version": "0"},
+    "alert_channel": {
+        "name": "hook",
+        "kind": "webhook",
+        "target": "https://hooks.example.org/x",
+        "secret": "s" * 32,
+        "id": "",
+    },
+    "set_membership": {"tenant": "acme", "user": "somebody", "role": "OWNER"},
 }
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
@@ -188,6 +209,12 @@ def form_for(action: str, job: Job) -> dict[str, Any]:
     if action.endswith("_operation"):
         state = "PAUSED" if action == "resume_operation" else "RUNNING"
         form["id"] = str(OperationFactory(kind="retry", state=state).pk)
+    if action == "acknowledge":
+        form["id"] = str(AlertFactory().pk)
+    if action in {"remove_channel", "test_channel"}:
+        form["id"] = str(ChannelFactory().pk)
+    if action == "resend_delivery":
+        form["id"] = DeliveryFactory(state="FAILED").pk
     if action == "bulk_restore":
         transitions.purge([JobFactory(id="purged", done=True).id], actor="dana", reason="x")
         form["query"] = "id=purged"

@@ -18,14 +18,16 @@ from jobs.console.filters import JobFilter
 from jobs.console.permissions import LIMITED, LIMITED_PAGES, TABLE, can, offered
 from jobs.console.queries import groups, jobs
 from jobs.console.queries.overview import forget
-from jobs.models import AuditEntry, Job, JobTrash, TenantLimit, TenantSetting
+from jobs.models import AuditEntry, Job, JobTrash, Notification, TenantLimit, TenantSetting
 from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, PAGES
 from tests.console.test_export import whole
 from tests.console.test_failures import fail, fold
 from tests.factories import (
+    AlertFactory,
     ArtifactFactory,
     ArtifactFileFactory,
     AuditFactory,
+    DeliveryFactory,
     EventFactory,
     JobFactory,
     LogFactory,
@@ -59,6 +61,10 @@ def foreign(db: None) -> list[str]:
     EventFactory(company_id=TEXT, document_id=TEXT, hook_type=TEXT, last_error=TEXT)
     ArtifactFactory(id=f"{TEXT}-artifact", tenant_id=TEXT, name=TEXT, summary=TEXT, doc_type=TEXT, keywords=[TEXT])
     ArtifactFileFactory(artifact_id=f"{TEXT}-artifact", tenant_id=TEXT, uploaded_by=TEXT, note=TEXT)
+    DeliveryFactory(alert=AlertFactory(tenant_id=TEXT, subject=TEXT, title=TEXT, detail=TEXT), last_error=TEXT)
+    AlertFactory(title=f"about {TEXT} and all others")
+    for name in ("the-viewer", "the-support", "lena"):
+        Notification.objects.create(id=f"notif_{name}", tenant_id=TEXT, user_id=name, type=TEXT, title=TEXT, body=TEXT)
     PauseFactory(type=None, tenant_id=TEXT, reason=TEXT, owner=TEXT)
     PauseFactory(type=None, project_id=TEXT, reason=TEXT, owner=TEXT)
     PauseFactory(type="CRAWL", reason=f"because of {TEXT}")

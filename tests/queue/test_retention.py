@@ -289,3 +289,25 @@ def test_a_worker_does_it_by_itself_and_again_after_a_kill(conn: Any, worker_pro
 
 def test_huey_knows_the_tasks_by_names_that_stay() -> None:
     assert tasks.retention.name == "jobs.retention" and tasks.retention_slice.name == "jobs.retention_slice"
+
+
+def test_alerts_leave_when_they_are_long_over_with_their_messages(conn: Any) -> None:
+    conn.execute(
+        """INSERT INTO alert_channel (name, kind, target, shown, updated_by) VALUES ('a', 'email', 'x', 'x', 'dana')"""
+    )
+    for rule, closed in (("old", OLD), ("recent", RECENT), ("open", None)):
+        conn.execute(
+            """INSERT INTO alert (rule, title, opened_at, seen_at, closed_at) VALUES (%s, 't', %s, %s, %s)""",
+            [rule, OLD, OLD, closed],
+        )
+    conn.execute("INSERT INTO alert_delivery (alert_id, channel_id, event) SELECT id, 1, 'opened' FROM alert")
+    conn.execute(
+        "INSERT INTO notice_pause (pause, tenant_id, told_at) VALUES ('pause:7', 'acme', %s), ('pause:8', 'acme', now())",
+        [OLD],
+    )
+    conn.execute(
+        "INSERT INTO type_hour (hour, type, done, came) VALUES (%s, 'CRAWL', 1, 1), (now(), 'CRAWL', 1, 1)", [OLD]
+    )
+    assert prune(conn)["alerts"] == 1
+    assert conn.execute("SELECT rule FROM alert ORDER BY id").fetchall() == [("recent",), ("open",)]
+    assert count(conn, "alert_delivery") == 2 and count(conn, "notice_pause") == count(conn, "type_hour") == 1

@@ -26,6 +26,9 @@ from jobs.domain.errors import (
     StillAlive,
     TransitionRefused,
 )
+from jobs.notifications.channels import ChannelChanged, ChannelNotFound
+from jobs.notifications.rules import RuleChanged
+from jobs.operations.alerts import AlertNotFound, AlertRefused, DeliveryRefused
 from jobs.operations.artifacts import ArtifactHasNoFile, ArtifactNotFound
 from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.operations.people import LastAdmin, PersonNotFound
@@ -50,6 +53,12 @@ STATUS: dict[type[Exception], int] = {
     ArtifactNotFound: 404,
     ArtifactHasNoFile: 409,
     EventRefused: 409,
+    AlertNotFound: 404,
+    AlertRefused: 409,
+    ChannelNotFound: 404,
+    ChannelChanged: 409,
+    RuleChanged: 409,
+    DeliveryRefused: 409,
     PersonNotFound: 404,
     LastAdmin: 409,
     InvalidInput: 422,

@@ -11,6 +11,7 @@ from jobs.console.queries import tenants as tenants_read
 from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import TOP, Detail, Snapshot, TypeLine, detail, shared
 from jobs.console.views.render import show
+from jobs.domain.alerts import RULES
 from jobs.domain.states import WORDS
 
 # The columns' widths, so that the charts' text is as large as the page's.
@@ -67,6 +68,7 @@ def _context(now: Snapshot) -> dict[str, Any]:
         "summary": charts.summary(now.minutes),
         "types": top_types(now.types),
         "cells": cells(now),
+        "alerts": open_alerts(now),
         "slots_used": sum(line.running for line in now.workers),
         "slots": sum(line.slots for line in now.workers_live),
     }
@@ -94,6 +96,15 @@ def top_types(lines: list[TypeLine]) -> list[TypeLine]:
     other.left = sum(line.left for line in rest)
     other.oldest = min((line.oldest for line in rest if line.oldest), default=None)
     return [*lines[: TOP - 1], other]
+
+
+def open_alerts(now: Snapshot) -> dict[str, list[dict[str, Any]]]:
+    """The first open alerts, by the question that they are about."""
+    found: dict[str, list[dict[str, Any]]] = {"held": [], "failing": []}
+    for row in now.alerts.top:
+        rule = RULES.get(row["rule"])
+        found[rule.about if rule else "held"].append(row)
+    return found
 
 
 def cells(now: Snapshot) -> list[dict[str, Any]]:

@@ -91,7 +91,10 @@ CREATE TABLE IF NOT EXISTS "Notification" (
     type        text NOT NULL,
     title       text NOT NULL,
     body        text NOT NULL DEFAULT '',
-    metadata    jsonb
+    metadata    jsonb,
+    -- Ours.
+    read        boolean NOT NULL DEFAULT false,
+    "createdAt" timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
 -- Tables of our own.

@@ -175,6 +175,9 @@ NOTIFICATIONS = Table(
         _filled("title", Kind.TEXT),
         _filled("body", Kind.TEXT, "''"),
         Column("metadata", Kind.JSON),
+        # Ours.
+        _filled("read", Kind.FLAG, "false"),
+        _filled("createdAt", Kind.TIME, NOW),
     ),
 )
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.console.forecast import Forecast
-from jobs.console.queries import workers
+from jobs.console.queries import alerts, workers
+from jobs.console.queries.alerts import OpenAlerts
 from jobs.console.queries.db import Row, database_now, fetch, limited
 from jobs.console.queries.operations import open_by_state
 from jobs.console.queries.overview import drain, failing, held
@@ -37,6 +38,7 @@ class Snapshot:
     operations: dict[str, int] = field(default_factory=dict)
     handled: frozenset[str] = field(default_factory=frozenset)
     forecast: Forecast = field(default_factory=Forecast)
+    alerts: OpenAlerts = field(default_factory=OpenAlerts)
 
     def count(self, state: str) -> int:
         """How many jobs are in this state."""
@@ -108,6 +110,7 @@ def read() -> Snapshot:
             operations=open_by_state(),
             handled=frozenset(name for line in registry if line.alive for name in line.types),
             forecast=drain.overall(total.get("QUEUED", 0), minutes, now, held=everything),
+            alerts=alerts.open_now(everybodys=True),
         )
 
 

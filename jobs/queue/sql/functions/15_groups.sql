@@ -24,5 +24,10 @@ BEGIN
       FROM jsonb_to_recordset(failures) AS f (id text, type text, tenant text, failure_type text, fingerprint text,
                                               error text, started timestamptz, run boolean, dead boolean)
      GROUP BY 2, 3, 4, 5;
+    -- Whom to tell is looked up by whoever tells.
+    INSERT INTO notice_due (tenant_id, job_id, type, failure_type, error, at)
+    SELECT f.tenant, f.id, f.type, f.failure_type, coalesce(left(f.error, 1000), ''), at_
+      FROM jsonb_to_recordset(failures) AS f (id text, type text, tenant text, failure_type text, error text, dead boolean)
+     WHERE f.dead;
 END
 $$;

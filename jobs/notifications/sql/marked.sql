@@ -1,0 +1,1 @@
+SELECT at FROM alert_mark WHERE name = %(name)s

@@ -1,0 +1,1 @@
+UPDATE notice_due SET tries = tries + 1 WHERE id = ANY (%(ids)s)

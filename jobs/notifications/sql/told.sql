@@ -1,0 +1,1 @@
+DELETE FROM notice_due WHERE id = ANY (%(ids)s)

@@ -1,0 +1,102 @@
+"""Real workers: a death is told and an alert delivered without anybody's doing; a killed worker loses no message."""
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from jobs.notifications import deliveries as queue
+from jobs.workers import alerts as watch
+from tests.notifications.helpers import (
+    SILENT,
+    alerts,
+    channel,
+    dead,
+    deliveries,
+    evaluate,
+    http_receiver,
+    member,
+    notifications,
+    only,
+    rows,
+)
+from tests.notifications.test_alerts import regress
+from tests.workers.helpers import wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BRISK = {"JOB_WORKER_POLL_INTERVAL_MS": "300", "JOB_WORKER_CONCURRENCY": "1", "WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
+
+
+def test_from_plain_sql_to_the_owner_and_the_operators_webhook(conn: Any, worker_process: Any) -> None:
+    member(conn, "acme", "olga")
+    only(conn, "dlq_growth", threshold=1, minutes=5)
+    dead(conn, "j")
+    with http_receiver() as http:
+        channel(target=http.url)
+        worker_process(**BRISK)
+        wait_for(lambda: [row["userId"] for row in notifications(conn)] == ["olga"])
+        wait_for(lambda: len(http.got) == 1)
+        wait_for(lambda: deliveries(conn)[0]["state"] == "SENT")
+    assert http.bodies[0]["alert"]["rule"] == "dlq_growth"
+
+
+def test_a_message_that_a_killed_worker_had_taken_is_sent_by_the_next(conn: Any, worker_process: Any) -> None:
+    only(conn, "group_regressed")
+    regress(conn)
+    with http_receiver() as http:
+        channel(target=http.url)
+        evaluate(conn)
+        assert queue.take(8)  # by a worker that was killed with it
+        conn.execute(
+            "UPDATE alert_delivery SET due_at = clock_timestamp() + interval '1 second'"
+        )  # its lease ends soon
+        worker_process(**BRISK)
+        wait_for(lambda: deliveries(conn)[0]["state"] == "SENT", 25)
+        assert len(http.got) == 1 and deliveries(conn)[0]["attempts"] == 2
+
+
+def test_a_console_steps_in_while_no_worker_watches(conn: Any, settings: Any) -> None:
+    from dataclasses import replace
+
+    settings.DETIQ = replace(settings.DETIQ, webhook_allowed_hosts=["127.0.0.1"], stand_in=timedelta(seconds=60))
+    conn.execute("""INSERT INTO worker (id, host, pid, slots, heartbeat_at)
+                    VALUES ('w', 'h', 1, 8, clock_timestamp() - interval '10 minutes')""")
+    with http_receiver() as http:
+        channel(target=http.url)
+        assert watch.look()
+        assert [row["rule"] for row in alerts(conn)] == ["no_worker"]
+        assert http.bodies[0]["alert"]["title"] == "No worker is live"
+        assert not watch.look(), "it was done just now"
+    assert watch.silent_seconds() == SILENT
+
+
+def test_the_watch_is_a_duty_whose_error_is_written_down_and_stops_no_other(conn: Any) -> None:
+    from jobs.notifications.watch import turn
+
+    member(conn, "acme", "olga")
+    dead(conn, "j")
+    conn.execute("ALTER TABLE alert_rule RENAME TO alert_rule_away")
+    try:
+        assert turn(SILENT, conn).told == 1
+    finally:
+        conn.execute("ALTER TABLE alert_rule_away RENAME TO alert_rule")
+    (error,) = rows(conn, "SELECT error FROM sweep_duty WHERE name = 'alerts'")
+    assert "alert_rule" in error["error"]
+    evaluate(conn)
+    conn.execute("DELETE FROM alert_mark")
+    turn(SILENT, conn)
+    assert rows(conn, "SELECT error FROM sweep_duty WHERE name = 'alerts'") == [{"error": None}]
+
+
+def test_an_evaluation_costs_little(conn: Any) -> None:
+    """With everything on and twenty thousand hours to judge by."""
+    with conn.cursor() as cursor, cursor.copy("COPY type_hour (hour, type, done, came) FROM STDIN") as copy:
+        for hour in range(24 * 28):
+            for number in range(30):
+                copy.write_row((f"2026-11-{1 + hour // 24:02} {hour % 24:02}:00+00", f"T{number}", 5, 5))
+    conn.execute("INSERT INTO alert_mark (name, at) VALUES ('known', '2026-10-01')")
+    evaluate(conn)
+    began = time.perf_counter()
+    evaluate(conn)
+    assert time.perf_counter() - began < 1
