@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
+from urllib.parse import urlsplit
 
 from jobs.domain.errors import SettingError
 
@@ -70,6 +71,19 @@ def _networks(raw: str) -> tuple[Network, ...]:
     return tuple(ip_network(part, strict=False) for part in _names(raw))
 
 
+def _address(raw: str) -> str:
+    if not raw:
+        return ""
+    parts = urlsplit(raw)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("it is no http or https address without query and fragment")
+    return raw.rstrip("/")
+
+
+def _host_names(raw: str) -> frozenset[str]:
+    return frozenset(name.lower().strip("[]") for name in _names(raw))
+
+
 def _one_of(*choices: str) -> Callable[[str], str]:
     def parse(raw: str) -> str:
         if raw.lower() not in choices:
@@ -123,6 +137,10 @@ SETTINGS: tuple[Setting, ...] = (
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
+    _S("DETIQ_PUBLIC_URL", "public_url", "", _address, "an address such as https://detiq.example.com",
+       "Where other services reach this console; without it a worker takes no job that runs elsewhere."),
+    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _host_names, "names of hosts, separated by commas",
+       "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
     _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
@@ -153,6 +171,8 @@ class Conf:
     ledger_batch: int
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
+    public_url: str
+    remote_allowed_hosts: frozenset[str]
     masked_keys: list[str]
     environment: str
     require_mfa: str

@@ -8,7 +8,8 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from jobs.domain.ids import new_id
-from jobs.models import AuditEntry, FailureGroup, Job, JobLog, LifecycleEvent, Operation, Pause, Worker
+from jobs.models import AuditEntry, FailureGroup, Job, JobLog, LifecycleEvent, Operation, Pause, RemoteType, Worker
+from jobs.queue.remote_secrets import seal
 
 
 class JobFactory(factory.django.DjangoModelFactory):
@@ -158,6 +159,25 @@ class EventFactory(factory.django.DjangoModelFactory):
     hook_type = "crawl_site"
     status = "failed"
     last_error = "connection refused"
+
+
+class RemoteTypeFactory(factory.django.DjangoModelFactory):
+    """A type that a service runs, whose secret is `secret_text`."""
+
+    class Meta:
+        model = RemoteType
+
+    class Params:
+        secret_text = "dts_of-a-test"
+
+    type = "FAR"
+    url = "https://crawler.example.com/run"
+    secret = factory.LazyAttribute(lambda row: seal(row.secret_text))
+    first_answer_seconds = 5
+    silence_seconds = 30
+    longest_run_seconds = 60
+    created_by = "dana"
+    updated_by = "dana"
 
 
 def user(role: str, username: str = "") -> User:

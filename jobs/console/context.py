@@ -64,6 +64,10 @@ PARENT = {
     "create_person": "people",
     "change_person": "people",
     "link_person": "people",
+    "remote": "settings",
+    "remote_type": "settings",
+    "set_remote": "settings",
+    "rotate_remote": "settings",
 }
 
 

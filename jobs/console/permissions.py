@@ -53,6 +53,9 @@ TABLE: dict[str, frozenset[Role]] = {
     "change_person": _ADMIN,
     "link_person": _ADMIN,
     "end_sessions": _ADMIN,
+    "set_remote": _ADMIN,
+    "rotate_remote": _ADMIN,
+    "remove_remote": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.

@@ -64,6 +64,7 @@ def targets(retention: timedelta) -> list[Target]:
         Target("failures", retention, _by("prune_failures")),
         Target("ledger", retention, _by("prune_ledger")),
         Target("gate", retention, _by("prune_gate_history")),
+        Target("remote", retention, _by("prune_remote")),
     ]
 
 

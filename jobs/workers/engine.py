@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
@@ -25,6 +26,7 @@ from jobs.workers.judge import mended
 from jobs.workers.link import Connect, Link, is_outage
 from jobs.workers.listener import Listener
 from jobs.workers.pulse import Pulse
+from jobs.workers.remote_types import RemoteTypes
 from jobs.workers.reports import Reports
 from jobs.workers.rulebook import Rulebook
 from jobs.workers.runner import Runner
@@ -57,6 +59,7 @@ class Engine:
             name: Link(connect, name, lock_timeout=LOCK_TIMEOUTS.get(name, "1s"))
             for name in ("dispatcher", "pulse", "reports", "sweep")
         }
+        self._remote_types = RemoteTypes(conf.poll_interval, bool(conf.public_url), self._take_types)
         self.active = ActiveRuns()
         self._reports = Reports(worker_id)
         self._rulebook = Rulebook(self._links["reports"], conf.poll_interval)
@@ -74,6 +77,7 @@ class Engine:
             self._rulebook,
             conf.heartbeat_interval,
             self._say_that_we_live,
+            refreshers=[self._remote_types.refresh],
         )
         self._listener = Listener(
             connect,
@@ -82,6 +86,7 @@ class Engine:
                 "detiq_jobs": self.dispatcher.look_now,
                 "detiq_cancel": self._pulse.look_now,
                 "detiq_rules": self._rulebook.look_now,
+                "detiq_remote": self._look_for_types,
             },
         )
         self._threads: dict[str, threading.Thread] = {}
@@ -219,6 +224,17 @@ class Engine:
         if self._on_ready is not None:
             self._on_ready()
             self._on_ready = None
+
+    def _look_for_types(self) -> None:
+        self._remote_types.look_now()
+        self._pulse.look_now()
+
+    def _take_types(self, types: list[str]) -> None:
+        """What this process can do has changed: the registry is told before anything of it is claimed."""
+        self.identity = replace(self.identity, types=types)
+        self._links["pulse"].call(lambda connection: fleet.beat(self.identity, self._stopping, connection))
+        self.dispatcher.take_types(types)
+        log.info("worker.types_changed", worker=self.identity.id, types=types)
 
     def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)

@@ -9,6 +9,10 @@ PAGES = [
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
 PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
+# For those who manage the types that other services run.
+REMOTE_PAGES = ["/settings/remote/", "/settings/remote/type/"]
+# Where services report: signed, without a session.
+REMOTE_CALLBACK = "remote/<slug:run_id>/<slug:event>"
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -44,6 +48,9 @@ ACTIONS = {
     "change_person": "/actions/people/change/",
     "link_person": "/actions/people/link/",
     "end_sessions": "/actions/people/end-sessions/",
+    "set_remote": "/actions/remote/set/",
+    "rotate_remote": "/actions/remote/rotate/",
+    "remove_remote": "/actions/remote/remove/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [
