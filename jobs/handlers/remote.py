@@ -53,10 +53,12 @@ class RemoteMisconfigured(Exception):
 
 
 class RemoteUnreached(Exception):
-    """No connection to the service, or no answer in time."""
+    """No connection to the service, or no answer in time. A service is an operator's: one that is down is our own fault,
+    and its words say so to whoever judges."""
 
     def __init__(self, job_type: str, why: str) -> None:
-        super().__init__(f"the service for {job_type} is down or does not answer: {why}")
+        down = "connection refused: " if "takes no connections" in why else ""
+        super().__init__(f"{down}the service for {job_type} does not answer: {why}")
 
 
 class RemoteSilent(Exception):
@@ -90,8 +92,8 @@ def run(job: JobContext) -> NoReturn:
             _wait(job, terms, begun)
         except StopRun:
             raise
-        except RemoteRefused:
-            raise  # it does not run there
+        except (RemoteRefused, RemoteMisconfigured):
+            raise  # it was not begun there
         except Exception as error:
             call.stop("silent" if isinstance(error, RemoteSilent) else "failed")
             raise
@@ -141,8 +143,9 @@ def _stop(job: JobContext, call: "_Call", reason: StopRun) -> None:
             call.stop("lost")
         return
     words = {JobCancelled: "cancelled", WorkerStopping: "worker stops", RunTooLong: "too long"}
-    if not call.stop(words.get(type(reason), "stopped")):
-        job.wait_lost(STOP_SECONDS_OF_A_WORKER if isinstance(reason, WorkerStopping) else STOP_SECONDS)
+    patience = {JobCancelled: STOP_SECONDS, WorkerStopping: STOP_SECONDS_OF_A_WORKER}.get(type(reason), 0.0)
+    if not call.stop(words.get(type(reason), "stopped")) and patience:
+        job.wait_lost(patience)
 
 
 class _Call:

@@ -101,8 +101,9 @@ def changed() -> None:
 
 def begin(of: Run, job_type: str, longest_run_seconds: int) -> Begun:
     """Writes down that a service is about to be asked for a run. Raises `RunLost`."""
+    run_id = new_id()
     params = {
-        "id": new_id(),
+        "id": run_id,
         "job_id": of.job_id,
         "worker": of.worker,
         "started": of.started,
@@ -112,7 +113,7 @@ def begin(of: Run, job_type: str, longest_run_seconds: int) -> Begun:
     begun = run("remote_begin", params)
     if not begun:
         raise RunLost
-    return Begun(params["id"], **begun[0])
+    return Begun(run_id, **begun[0])
 
 
 def status(run_id: str) -> RemoteStatus:
