@@ -28,6 +28,7 @@ from jobs.domain.errors import (
 )
 from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.operations.people import LastAdmin, PersonNotFound
+from jobs.operations.remote import RemoteTypeNotFound
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -48,6 +49,7 @@ STATUS: dict[type[Exception], int] = {
     EventNotFound: 404,
     EventRefused: 409,
     PersonNotFound: 404,
+    RemoteTypeNotFound: 404,
     LastAdmin: 409,
     InvalidInput: 422,
 }
