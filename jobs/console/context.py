@@ -55,6 +55,7 @@ PARENT = {
     "ledger_document": "ledger",
     "ledger_contradictions": "ledger",
     "ledger_dialog": "ledger",
+    "ledger_repair_dialog": "ledger",
     "operation": "operations",
     "operation_dialog": "operations",
     "trash": "dlq",

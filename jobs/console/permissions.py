@@ -26,6 +26,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "set_priority": _JOBS,
     "ledger_retry": _JOBS,
     "ledger_purge": _ADMIN,
+    "ledger_repair": _ADMIN,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,

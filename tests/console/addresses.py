@@ -5,7 +5,7 @@ from urllib.parse import quote
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
-    "/dlq/trash/", "/ledger/contradictions/",
+    "/dlq/trash/", "/ledger/contradictions/", "/ledger/repair/?kind=dead_job",
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
 PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}"]
@@ -34,6 +34,7 @@ ACTIONS = {
     "change_group": "/actions/group/",
     "ledger_retry": "/actions/ledger-retry/",
     "ledger_purge": "/actions/ledger-purge/",
+    "ledger_repair": "/actions/ledger-repair/",
     "bulk_cancel": "/actions/bulk/cancel/",
     "bulk_retry": "/actions/bulk/retry/",
     "bulk_rerun": "/actions/bulk/rerun/",

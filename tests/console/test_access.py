@@ -164,6 +164,7 @@ FORMS = {
     "type_cap": {"id": "CRAWL", "cap": "5", "ends": "3600"},
     "ledger_retry": {"id": "event"},
     "ledger_purge": {"id": "event"},
+    "ledger_repair": {"kind": "attempts"},
     "bulk_priority": {"priority": "3"},
     "create_person": {"username": "erik", "role": "support", "tenants": "acme"},
     "change_person": {"user": "somebody", "role": "operator", "active": "on"},
@@ -204,6 +205,7 @@ def test_every_action_as_every_role(
     job = JobFactory(**FITTING.get(action, {}))
     GroupFactory(fingerprint="v1:a")
     EventFactory(id="event")
+    EventFactory(id="tried too often", status="pending", attempts=99)
     user("viewer", "somebody")
     RemoteTypeFactory(type="FAR")
     form = form_for(action, job)
