@@ -132,6 +132,8 @@ SETTINGS: tuple[Setting, ...] = (
        "A ledger event running for longer is taken back."),
     _S("LEDGER_BATCH", "ledger_batch", "50", _whole(1, 5000), "a whole number from 1 to 5000",
        "How many ledger events one pass claims."),
+    _S("LEDGER_HOOK_SECONDS", "ledger_hook_seconds", "120", _number(0.1, 86_400), "seconds, 0.1 to 86400",
+       "A hook that has not returned after so long is given up, unless it names a time of its own."),
     _S("LEDGER_HANDLER_MODULES", "ledger_handler_modules", "", _names, "importable Python modules, separated by commas",
        "Modules that register hooks of your own."),
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
@@ -169,6 +171,7 @@ class Conf:
     ledger_max_attempts: int
     ledger_stale: timedelta
     ledger_batch: int
+    ledger_hook_seconds: float
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
     public_url: str

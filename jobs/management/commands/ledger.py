@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -13,7 +14,7 @@ from jobs.ledger.contradictions import KINDS as KINDS_OF_CONTRADICTIONS
 from jobs.management.shell import person, refusals
 from jobs.operations import ledger, ledger_repair
 from jobs.operations.ledger_repair import Repaired
-from jobs.workers.ledger import new_processor
+from jobs.workers.ledger import Drainer
 from jobs.workers.start import BUILT_IN_HOOKS
 
 KINDS = ("pending", "running", "failed", "exhausted", "succeeded")
@@ -96,8 +97,8 @@ class Command(BaseCommand):
 
     def _drain(self, options: dict[str, Any]) -> tuple[Any, str]:
         hooks.load([*BUILT_IN_HOOKS, *conf().ledger_handler_modules])
-        processor = new_processor(lambda: False)
-        reclaimed = processor.reclaim()
-        done = processor.drain(options["seconds"], options["document"])
+        with closing(Drainer()) as drainer:
+            reclaimed = drainer.reclaim()
+            done = drainer.drain_for(options["seconds"], options["document"])
         found = {"reclaimed": reclaimed} | vars(done)
         return found, ", ".join(f"{name} {value}" for name, value in found.items())
