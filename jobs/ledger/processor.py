@@ -16,6 +16,8 @@ from itertools import takewhile
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 
+from jobs.conf import conf
+from jobs.domain.masking import mask_text
 from jobs.ledger import hooks, outbox
 from jobs.ledger.hooks import Event, Hook, HookHangs, HookRefused, HookTooSlow
 
@@ -165,7 +167,7 @@ class Processor:
                 if ran and outbox.mark_all_succeeded(ran) != len(ran):
                     raise ClaimLost
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whichever it is, it shows when they run one by one
-            log.debug("ledger.one_by_one", events=len(ran) + 1, error=str(error)[:300])
+            log.debug("ledger.one_by_one", events=len(ran) + 1, error=type(error).__name__)
             return 0
         return len(ran)
 
@@ -244,7 +246,8 @@ class Processor:
         text = str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {error}"
         log.warning(
             "ledger.failed" if final else "ledger.retried",
-            event_id=event.id, hook_type=event.hook_type, attempts=event.attempts, error=text[:300],
+            event_id=event.id, hook_type=event.hook_type, attempts=event.attempts,
+            error=mask_text(text[:2000], conf().masked_keys)[:300],
         )  # fmt: skip
         if final:
             recorded = self._record(lambda: outbox.mark_failed(event, text))

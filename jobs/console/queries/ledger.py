@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.domain.masking import mask_text
 from jobs.ledger import outbox
 from jobs.ledger.contradictions import KINDS
 from jobs.ledger.contradictions import find as find_contradictions
@@ -99,7 +101,13 @@ def _page(clause: str, params: Row, by: str, after: Cursor | None, before: Curso
               FROM document_lifecycle_events WHERE {clause} ORDER BY {order} LIMIT {PAGE + 1}""",  # noqa: S608
         params,
     )
-    return cut(rows, PAGE, after=after, before=before)
+    return cut([_masked(row) for row in rows], PAGE, after=after, before=before)
+
+
+def _masked(row: Row) -> Row:
+    """An error may quote what a hook was given: secrets in it are not shown."""
+    error = row["last_error"]
+    return row if error is None else row | {"last_error": mask_text(error, conf().masked_keys)}
 
 
 def _jobs(event_ids: list[str]) -> dict[str, list[Row]]:
@@ -117,7 +125,8 @@ def _jobs(event_ids: list[str]) -> dict[str, list[Row]]:
 
 def find(event_id: str) -> Row | None:
     """One event."""
-    return fetch_one(f"SELECT {_COLUMNS} FROM document_lifecycle_events WHERE id = %(id)s", {"id": event_id})  # noqa: S608
+    row = fetch_one(f"SELECT {_COLUMNS} FROM document_lifecycle_events WHERE id = %(id)s", {"id": event_id})  # noqa: S608
+    return row and _masked(row)
 
 
 def count(filter_: LedgerFilter, max_attempts: int, most: int) -> int:
