@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from detiq_admin.listening import listen, url
 from jobs.queue import transitions
 from jobs.queue.remote import changed
 from tests.factories import RemoteTypeFactory
+from tests.processes import console
 from tests.queue.helpers import history, insert, row
 from tests.remote.node import NodeExecutor
 from tests.remote.service import SECRET, Asked, Service
@@ -244,6 +246,28 @@ def test_a_stopping_worker_puts_the_job_back_and_tells_the_service(conn: Any, st
         assert row(conn, "j")["checkpoint"] == {"page": 3} and row(conn, "j")["retryCount"] == 0
         assert service.tell(start, "end", {"outcome": "done"})[0] == 410
         worker.wait()
+
+
+def test_a_console_that_is_gone_for_a_while_loses_nothing(conn: Any, worker_process: Any) -> None:
+    with NodeExecutor(SECRET) as executor, listen("127.0.0.1", 0) as listener:
+        RemoteTypeFactory(url=executor.url, secret_text=SECRET)
+        address = url(listener, "127.0.0.1").rstrip("/")
+        worker_process(DETIQ_PUBLIC_URL=address, REMOTE_ALLOWED_HOSTS="127.0.0.1")
+        first = console(listener)
+        try:
+            first.wait_ready(30)
+            insert(conn, "j", type="FAR", config='{"steps": 30, "pause": 30}')
+            wait_for(lambda: row(conn, "j")["checkpoint"])
+        finally:
+            first.close()
+        time.sleep(0.5)
+        assert status(conn, "j") == "RUNNING"
+        second = console(listener)
+        try:
+            wait_status(conn, "j", "DONE", 30)
+        finally:
+            second.close()
+        assert row(conn, "j")["checkpoint"] == {"done": 30} and len(history(conn, "j")) == 3
 
 
 def test_a_job_that_once_took_its_worker_down_is_run_elsewhere_all_the_same(conn: Any, start_worker: Any) -> None:
