@@ -113,7 +113,7 @@ SETTINGS: tuple[Setting, ...] = (
     _S("JOB_WORKER_CONCURRENCY", "concurrency", "8", _whole(1, 256), "a whole number from 1 to 256",
        "How many jobs one worker process runs at once."),
     _S("JOB_CLAIM_ORDER", "claim_order", "fair", _one_of("fair", "strict"), "fair or strict",
-       "fair: within a priority tenants take turns; strict: priority, then queuedAt, over all tenants."),
+       "fair: within a priority tenants take turns; strict: priority, then queuedAt, over all; `migrate` makes its index."),
     _S("JOB_PRIORITY_RELIEF", "priority_relief", "10", _whole(0, 10_000), "a whole number from 0 (never) to 10000",
        "One claim in so many begins at a lower priority, so that a busy high one cannot starve the rest for ever."),
     _S("CRAWL_CHECKPOINT_INTERVAL", "crawl_checkpoint_interval", "10", _whole(1, 10_000),

@@ -21,6 +21,7 @@ from jobs.domain.errors import JobsError
 
 _LONGEST_SECONDS = 600
 _EXTRA_SLOTS = 100
+_WARMING = 5_000
 
 type Progress = Callable[[str], None]
 
@@ -82,6 +83,8 @@ def drain(lab: Lab, options: SideOptions, peers: Sequence[Known], progress: Prog
         f"{options.jobs:,} jobs that do nothing, {THREADS} at once a process: handler starts a second",
         target="at least 1.2 × pgqueuer by default, 4 × oban and procrastinate; two processes at least 1.5 × one",
     )
+    progress("warm-up")
+    _drained(lab, OURS, min(options.jobs, _WARMING), 1)  # a new server makes its first files while the first one works
     for peer in (OURS, *peers):
         row: dict[str, Cell] = {"queue": peer.name}
         for processes in options.processes:

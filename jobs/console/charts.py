@@ -136,7 +136,8 @@ def spread(name: str, steps: Sequence[Spread], width: int) -> SafeString:
     """Half and nineteen of twenty took no longer than this: two lines over the last hour."""
     right = width - SPREAD_NAMES
     known = [value for step in steps for value in (step.p50, step.p95) if value is not None]
-    top = next((mark for mark in MARKS if known and mark >= max(known)), MARKS[-1])
+    # Never the lowest mark: an axis has two ends, also where everything takes no time.
+    top = next((mark for mark in MARKS[1:] if known and mark >= max(known)), MARKS[-1])
     low = next((mark for mark in reversed(MARKS) if known and mark <= min(known) and mark < top), MARKS[0])
     parts = [_spread_grid(low, top, right)]
     parts += [_spread_line("faint-line", [step.p50 for step in steps], low, top, right)]

@@ -45,12 +45,16 @@ def storable(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Page:
-    """One page of rows, newest first. `newer` and `older` are None at the ends."""
+    """One page of rows, newest first. `newer` and `older` are None at the ends.
+
+    `dense`: the rows stood close together, so there are many of their kind.
+    """
 
     rows: list[dict[str, Any]]
     first: bool
     newer: Cursor | None
     older: Cursor | None
+    dense: bool = False
 
     @property
     def whole(self) -> bool:

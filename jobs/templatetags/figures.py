@@ -1,6 +1,7 @@
 """Small drawings as SVG with attributes only, so that no page needs an inline style; parts.css has the colours."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
@@ -39,6 +40,7 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return max(low, min(high, value))
 
 
+@lru_cache(maxsize=1024)  # a page of a hundred tenants holds the same few again and again
 def slots_figure(used: int, total: int, silent: int, width: int) -> SafeString:
     """One block a slot up to 16, then one bar; `silent` of the used ones belong to a worker that says nothing."""
     label = f"{used} of {total} slots in use" + (f", {silent} of a silent worker" if silent else "")

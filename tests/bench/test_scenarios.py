@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.bench import claim, claimers, drain, soak
+from jobs.bench import claim, claimers, drain, pages, soak
 from jobs.bench.backlogs import backlogs
 from jobs.bench.server import Lab
 from tests.bench.conftest import sane
@@ -28,6 +28,11 @@ def test_a_drain_by_real_workers_with_and_without_records(lab: Lab) -> None:
     (row,) = drain.run(lab, drain.DrainOptions(jobs=100, processes=[1])).rows
     assert sane(row)
     assert row["kept_ratio"] > 0
+
+
+def test_every_page_answers_while_jobs_arrive_and_are_worked(lab: Lab) -> None:
+    rows = pages.run(lab, pages.PagesOptions(jobs=3_000, samples=2, per_second=50)).rows
+    assert [row["page"] for row in rows if row["status"] != 200] == []
 
 
 @pytest.mark.timeout(300)

@@ -13,6 +13,7 @@ from jobs.console import filters
 from jobs.console.filters import JobFilter, where
 from jobs.console.paging import Cursor
 from jobs.console.queries import jobs as read
+from jobs.console.queries import lists
 from jobs.console.queries.db import TooSlow
 from jobs.console.views.jobs import about_text
 from jobs.models import Job
@@ -187,23 +188,28 @@ def test_pages_of_several_states_do_not_slip() -> None:
     assert before is not None
 
 
-def test_rare_text_pages_as_any_other_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_pages_the_same_however_often_it_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     base = timezone.now()
     for index in range(20):
         JobFactory(id=f"{index:02}", dead=True, error="needle in hay", queued_at=base - timedelta(minutes=index // 3))
     JobFactory(dead=True, error="hay")
-    by_text = read.page(parsed("error=needle"), None, None, size=8)
-    monkeypatch.setattr(read, "MOST_PICKED", 5)  # now it counts as frequent, and the list is walked
-    assert [row["id"] for row in read.page(parsed("error=needle"), None, None, size=8).rows] == [
-        row["id"] for row in by_text.rows
-    ]
-    assert by_text.older is not None
-    walked = read.page(parsed("error=needle"), by_text.older, None, size=8)
-    monkeypatch.undo()
-    picked = read.page(parsed("error=needle"), by_text.older, None, size=8)
-    assert [row["id"] for row in walked.rows] == [row["id"] for row in picked.rows]
-    assert picked.newer is not None
-    assert read.page(parsed("error=needle"), None, picked.newer, size=8).rows == by_text.rows
+    needles = parsed("error=needle")
+
+    def pages() -> list[list[str]]:
+        first = read.page(needles, None, None, size=8)
+        second = read.page(needles, first.older, None, size=8)
+        assert read.page(needles, None, second.newer, size=8).rows == first.rows
+        return [[row["id"] for row in page.rows] for page in (first, second)]
+
+    near = read.page(needles, None, None, size=8)
+    assert near.dense
+    assert read.count(needles, near).states == {"DEAD_LETTERED": 20}
+    frequent = pages()
+    monkeypatch.setattr(read, "NEAREST", 5)  # not one page among the nearest: the index on text finds them
+    assert not read.page(needles, None, None, size=8).dense
+    assert pages() == frequent
+    monkeypatch.setattr(read, "MOST_PICKED", 5)  # too many to be put in order: the list is walked
+    assert pages() == frequent
 
 
 def test_without_the_index_text_is_searched_in_the_last_day_and_the_page_says_so(viewer: Client) -> None:
@@ -243,7 +249,7 @@ def test_a_number_says_how_sure_it_is(viewer: Client, monkeypatch: pytest.Monkey
     capped = viewer.get("/jobs/?submitted=dana", headers=HTMX).content.decode()
     assert "≥ 4 jobs" in capped and "counting stopped at 4 rows, ≈ 1.2 M by the statistics" in capped
 
-    def slow(filter_: JobFilter) -> None:
+    def slow(*asked: object) -> None:
         raise TooSlow("the database did not answer in 1 s")
 
     monkeypatch.setattr(read, "_count_rows", slow)
@@ -299,7 +305,7 @@ def test_an_empty_list_says_which_part_leaves_none(viewer: Client, rows: None, m
 
 # --- no plan scans the table ------------------------------------------------------------------------------------------
 QUERIES = ["", "tenant=t1", "type=CRAWL", "state=RUNNING", "state=QUEUED,RETRY_WAIT", "state=DEAD_LETTERED", "group=v1:7",
-           "failure=FATAL", "worker=w:1:a", "error=needle", "id=j7&id=j8", "tenant=t1&state=FAILED&age=24h", "age=1h",
+           "failure=FATAL", "worker=w:1:a", "error=needle", "error=502", "id=j7&id=j8", "tenant=t1&state=FAILED&age=24h", "age=1h",
            "tenant=t1&project=p1", "from=2026-11-01", "text=site", "priority=>3", "submitted=x", "config=a=1"]  # fmt: skip
 
 
@@ -326,8 +332,9 @@ def test_no_list_scans_the_table(many: None) -> None:
             page = read.page(filter_, None, None)
             if page.older:
                 read.page(filter_, page.older, None)
-            read.count(filter_)
+            read.count(filter_, page)
             read.lanes(filter_, by_project=True)
+            lists.dead_groups()
         for one in captured:
             sql = one["sql"]
             if "set_config('enable_" in sql:  # the pages' own settings hold for their plans

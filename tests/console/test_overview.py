@@ -1,5 +1,6 @@
 """The overview: its sentences follow the figures, and a hundred readers cost what one costs."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from jobs.console import charts, verdicts, words
 from jobs.console.queries import overview
-from jobs.console.queries.overview import Minute, Shared, read, read_detail
+from jobs.console.queries.overview import Minute, Shared, read, read_detail, times
 from jobs.models import TallyFlow
 from tests.factories import JobFactory, PauseFactory, WorkerFactory, everything
 
@@ -111,6 +112,14 @@ def test_the_chart_is_drawn_from_numbers_alone() -> None:
         assert drawn.startswith("<svg") and "style=" not in drawn and "nan" not in drawn.lower()
     assert "767 in" in str(charts.flow(busy)) and "413 out" in str(charts.flow(busy))
     assert [charts.nice(value) for value in (1, 3, 7, 11, 640, 1000)] == [1, 4, 8, 20, 800, 1000]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.1, 0.5, 14_400.0, 10_000_000.0])
+def test_times_are_drawn_however_short_or_long_all_of_them_are(seconds: float) -> None:
+    step = times.Spread(timezone.now(), 5, seconds, seconds)
+    drawn = str(charts.spread("Run time", [step, step], 600))
+    points = [float(y) for y in re.findall(r"[\d.]+,([\d.]+)", drawn)]
+    assert points and all(charts.SPREAD_TOP <= y <= charts.SPREAD_BOTTOM for y in points)
 
 
 def test_a_hundred_readers_cost_what_one_costs() -> None:

@@ -2,6 +2,7 @@
 
 from jobs.console import scope
 from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.rollups import TYPES
 
 # The folded counters and what is not folded yet, as (tenant_id, type, state, n).
 STATES = """
@@ -24,10 +25,11 @@ CHANGES = """
 
 def by_state(type_: str = "", tenant: str = "") -> dict[str, int]:
     """Exact counts of each state that occurs, of one type or tenant if named, for the tenants that may be seen."""
+    of_tenants = f"AND (%(tenant)s = '' OR tenant_id = %(tenant)s) AND {scope.only('tenant_id')}"
+    source, narrower = (STATES, of_tenants) if tenant or scope.limited() else (TYPES, "")
     rows = fetch(
-        f"""SELECT state, sum(n)::bigint AS n FROM ({STATES}) c
-             WHERE (%(type)s = '' OR type = %(type)s) AND (%(tenant)s = '' OR tenant_id = %(tenant)s)
-               AND {scope.only("tenant_id")}
+        f"""SELECT state, sum(n)::bigint AS n FROM ({source}) c
+             WHERE (%(type)s = '' OR type = %(type)s) {narrower}
              GROUP BY state HAVING sum(n) > 0""",  # noqa: S608  (no value is in the text)
         {"type": type_, "tenant": tenant} | scope.params(),
     )
@@ -37,7 +39,7 @@ def by_state(type_: str = "", tenant: str = "") -> dict[str, int]:
 def by_type_and_state() -> list[Row]:
     """Exact counts by type and state."""
     return fetch(
-        f"SELECT type, state, sum(n)::bigint AS n FROM ({STATES}) c GROUP BY 1, 2 HAVING sum(n) > 0"  # noqa: S608
+        f"SELECT type, state, sum(n)::bigint AS n FROM ({TYPES}) c GROUP BY 1, 2 HAVING sum(n) > 0"  # noqa: S608
     )
 
 

@@ -145,25 +145,35 @@ def by_type(filter_: FailureFilter, now: datetime) -> Table:
     source, clause = (FAILING_TENANTS, "tenant_id = %(tenant)s") if filter_.tenant else (CAUSES, "true")
     if scope.limited():  # the counts by cause know no tenants
         source, clause = FAILING_TENANTS, "(%(tenant)s = '' OR tenant_id = %(tenant)s)"
-    return _table(_count(source, "type", clause, filter_, now), MOST_TYPES)
+    return _table(_count(source, "type", clause, filter_, now, MOST_TYPES), MOST_TYPES)
 
 
 def by_tenant(filter_: FailureFilter, now: datetime) -> Table:
     """Tenant × failure type."""
     clause = "(%(tenant)s = '' OR tenant_id = %(tenant)s)"
-    return _table(_count(FAILING_TENANTS, "tenant_id", clause, filter_, now), MOST_TENANTS)
+    return _table(_count(FAILING_TENANTS, "tenant_id", clause, filter_, now, MOST_TENANTS), MOST_TENANTS)
 
 
-def _count(source: str, by: str, clause: str, filter_: FailureFilter, now: datetime) -> list[Row]:
+def _count(source: str, by: str, clause: str, filter_: FailureFilter, now: datetime, most: int) -> list[Row]:
+    """The counts of the `most` largest names, and those of all others under the name NULL."""
     if source is FAILING_TENANTS:
         clause += f" AND {scope.only('tenant_id')}"
     return fetch(
-        f"""SELECT {by} AS name, failure_type, sum(n)::bigint AS n, sum(dead)::bigint AS dead FROM ({source}) c
-             WHERE {clause} AND (%(type)s = '' OR type = %(type)s)
-               AND (%(failure)s::text IS NULL OR failure_type = %(failure)s)
-             GROUP BY 1, 2""",  # noqa: S608  (constants)
+        f"""WITH counted AS MATERIALIZED (
+                SELECT {by} AS name, failure_type, sum(n)::bigint AS n, sum(dead)::bigint AS dead FROM ({source}) c
+                 WHERE {clause} AND (%(type)s = '' OR type = %(type)s)
+                   AND (%(failure)s::text IS NULL OR failure_type = %(failure)s)
+                 GROUP BY 1, 2
+            ), placed AS (
+                SELECT name, row_number() OVER (ORDER BY sum(n) DESC, sum(dead) DESC, name COLLATE "C") AS place,
+                       count(*) OVER () AS lines
+                  FROM counted GROUP BY 1
+            )
+            SELECT CASE WHEN place <= %(most)s THEN name END AS name, failure_type,
+                   sum(n)::bigint AS n, sum(dead)::bigint AS dead, min(place) AS place, max(lines) AS lines
+              FROM counted JOIN placed USING (name) GROUP BY 1, 2 ORDER BY place""",  # noqa: S608  (constants)
         {"grain": filter_.span.grain, "since": filter_.span.since(now), "type": filter_.type,
-         "failure": filter_.failure, "tenant": filter_.tenant} | scope.params(),
+         "failure": filter_.failure, "tenant": filter_.tenant, "most": most} | scope.params(),
     )  # fmt: skip
 
 
@@ -171,14 +181,14 @@ def _table(rows: list[Row], most: int) -> Table:
     lines: dict[str, Line] = {}
     total = Line("")
     for row in rows:
-        line = lines.setdefault(row["name"], Line(row["name"]))
-        for one in (line, total):
+        name = row["name"]
+        for one in (total,) if name is None else (total, lines.setdefault(name, Line(name))):
             one.dead += row["dead"]
             if row["n"]:
                 one.kinds[row["failure_type"]] = one.kinds.get(row["failure_type"], 0) + row["n"]
-    ordered = sorted(lines.values(), key=lambda line: (-line.n, -line.dead, line.name))
     kinds = sorted(total.kinds, key=lambda kind: (-total.kinds[kind], kind))
-    return Table(kinds, ordered[:most], total, max(0, len(ordered) - most))
+    more = max(0, rows[0]["lines"] - most) if rows else 0
+    return Table(kinds, list(lines.values()), total, more)
 
 
 # --- The runs ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from jobs.console import scope
-from jobs.console.filters import SHORTEST_INDEXED, JobFilter, where
+from jobs.console.filters import LISTED, SHORTEST_INDEXED, JobFilter, where
 from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries import counts
 from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited, planned
@@ -14,10 +14,14 @@ from jobs.queue.waiting import Lane
 PAGE = 50
 # Counting stops here where the counters cannot answer.
 MOST_COUNTED = 10_000
+# And here where each row's error must be read.
+MOST_READ = 2_000
 COUNT_SECONDS = 0.25
 SOME_SECONDS = 0.1
 # Up to so many jobs with a text in their error are put in order; more are found faster by walking the list.
 MOST_PICKED = 5_000
+# Text that stands in a page's worth of so many jobs with an error is frequent: then the list is walked.
+NEAREST = 5_000
 # So many waiting jobs of a filter, in so many lanes, are asked why they wait.
 MOST_WAITING = 100_000
 MOST_LANES = 20_000
@@ -42,6 +46,9 @@ def page(filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: 
     """One page, newest first. Raises `TooSlow`."""
     with limited():
         if _has_indexed_text(filter_):
+            found = _rows_with_frequent_text(filter_, after, before, size)
+            if found is not None:
+                return replace(cut(found, size, after=after, before=before), dense=True)
             found = _rows_with_rare_text(filter_, after, before, size)
             if found is not None:
                 return cut(found, size, after=after, before=before)
@@ -105,6 +112,30 @@ def searchable(filter_: JobFilter) -> JobFilter:
     return replace(filter_, age="24h")
 
 
+def _rows_with_frequent_text(
+    filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
+) -> list[Row] | None:
+    """Reads the nearest jobs with an error; None when the text is not frequent among them.
+
+    The index on text would first find every job that has it.
+    """
+    clause, params = where(filter_)
+    place, more = _place(after, before)
+    order = _order(before)
+    with planned(seqscan=False):
+        found = fetch(
+            f"""SELECT {COLUMNS} FROM (SELECT * FROM "PlatformJob" j WHERE {_IN_ERROR}{place}
+                                        ORDER BY {order} LIMIT {NEAREST}) j
+                 WHERE {clause} ORDER BY {order} LIMIT {size + 1}""",  # noqa: S608
+            params | more,
+        )
+    return found if len(found) > size else None
+
+
+# As the index of the jobs with an error, newest first, has it.
+_IN_ERROR = "j.error IS NOT NULL"
+
+
 def _rows_with_rare_text(
     filter_: JobFilter, after: Cursor | None, before: Cursor | None, size: int
 ) -> list[Row] | None:
@@ -134,7 +165,7 @@ def _rows_with_rare_text(
 
 @dataclass(frozen=True)
 class Counts:
-    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `MOST_COUNTED`.
+    """Jobs by state under a filter (its states aside). `complete` false: counting stopped at `most`.
 
     `about`: what the planner's statistics say of the whole filter, where counting did not answer.
     """
@@ -143,6 +174,7 @@ class Counts:
     complete: bool
     known: bool = True
     about: int | None = None
+    most: int = MOST_COUNTED
 
     @property
     def total(self) -> int:
@@ -165,15 +197,19 @@ def count(filter_: JobFilter, page: Page | None = None) -> Counts:
             if filter_.counted_by_tallies:
                 states = counts.by_state(filter_.texts.get("type", ""), filter_.texts.get("tenant", ""))
                 return Counts(states, complete=True)
-            found = _count_rows(filter_)
+            found = _count_rows(filter_, page is not None and page.dense)
     except TooSlow:
         found = Counts({}, complete=False, known=False)
     return found if found.complete else replace(found, about=_about(filter_))
 
 
-def _count_rows(filter_: JobFilter) -> Counts:
+def _count_rows(filter_: JobFilter, dense: bool) -> Counts:
     clause, params = where(filter_, states=False)
-    if _has_indexed_text(filter_):
+    most = MOST_READ if dense else MOST_COUNTED
+    if dense:
+        clause += f" AND {_IN_ERROR}"
+        methods, order = {"seqscan": False, "bitmapscan": False}, f"ORDER BY {_order(None)}"
+    elif _has_indexed_text(filter_):
         methods, order = {"seqscan": False, "indexscan": False}, ""
     else:  # along an index, as the list itself is read: never the table from end to end
         methods, order = {"seqscan": False}, f"ORDER BY {_order(None)}"
@@ -181,12 +217,12 @@ def _count_rows(filter_: JobFilter) -> Counts:
         rows = fetch(
             f"""SELECT left(state, 100) AS state, count(*) AS n
                   FROM (SELECT detiq_state(j.status::text, j.dlq) AS state
-                          FROM "PlatformJob" j WHERE {clause} {order} LIMIT {MOST_COUNTED}) c
+                          FROM "PlatformJob" j WHERE {clause} {order} LIMIT {most}) c
                  GROUP BY 1""",  # noqa: S608
             params,
         )
     states = {row["state"]: row["n"] for row in rows}
-    return Counts(states, complete=sum(states.values()) < MOST_COUNTED)
+    return Counts(states, complete=sum(states.values()) < most, most=most)
 
 
 def some(filter_: JobFilter, most: int = 1_000) -> int | None:
@@ -273,11 +309,11 @@ def find(text: str) -> Row | None:
     """What a word from the search field names exactly: a job's id, else a tenant, else a type."""
     seen = scope.only('"tenantId"')
     return fetch_one(
-        f"""SELECT 'id' AS kind FROM "PlatformJob" WHERE id = %(text)s AND {seen}
+        f"""SELECT 'id' AS kind FROM "PlatformJob" j WHERE j.id = %(text)s AND {seen}
            UNION ALL
-           (SELECT 'tenant' FROM "PlatformJob" WHERE "tenantId" = %(text)s AND {seen} LIMIT 1)
+           (SELECT 'tenant' FROM "PlatformJob" j WHERE {LISTED} AND "tenantId" = %(text)s AND {seen} LIMIT 1)
            UNION ALL
-           (SELECT 'type' FROM "PlatformJob" WHERE type = %(text)s AND {seen} LIMIT 1)
+           (SELECT 'type' FROM "PlatformJob" j WHERE {LISTED} AND type = %(text)s AND {seen} LIMIT 1)
            LIMIT 1""",  # noqa: S608
         {"text": text} | scope.params(),
     )

@@ -195,7 +195,7 @@ def certainty(counts: read.Counts, filter_: JobFilter, page: Page) -> dict[str, 
     if counts.complete:
         return {"text": words.plural(number, "job"), "note": "exact"}
     about = f", {about_text(counts.about)} by the statistics" if counts.about and counts.about > number else ""
-    return {"text": f"≥ {number:,} jobs", "note": f"counting stopped at {read.MOST_COUNTED:,} rows{about}"}
+    return {"text": f"≥ {number:,} jobs", "note": f"counting stopped at {counts.most:,} rows{about}"}
 
 
 def about_text(number: int) -> str:

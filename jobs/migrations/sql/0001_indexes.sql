@@ -24,10 +24,6 @@ CREATE UNIQUE INDEX job_unique_key ON "PlatformJob" ("uniqueKey")
 CREATE INDEX job_origin ON "PlatformJob" ("originId") WHERE "originId" IS NOT NULL;
 -- The lists, newest first.
 CREATE INDEX job_list ON "PlatformJob" ("queuedAt" DESC, id DESC);
-CREATE INDEX job_list_tenant ON "PlatformJob" ("tenantId", "queuedAt" DESC, id DESC);
-CREATE INDEX job_list_type ON "PlatformJob" (type, "queuedAt" DESC, id DESC);
-CREATE INDEX job_list_status ON "PlatformJob" (status, "queuedAt" DESC, id DESC);
-CREATE INDEX job_list_dlq ON "PlatformJob" ("dlqAt" DESC, id DESC) WHERE dlq;
 
 CREATE INDEX job_history_job ON job_history (job_id, id);
 CREATE INDEX job_history_at ON job_history USING brin (at);

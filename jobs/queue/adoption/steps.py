@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
+from jobs.conf import conf
 from jobs.queue.adoption import complete
 from jobs.queue.adoption.catalog import Existing, look, rows
 from jobs.queue.adoption.contract import JOBS, TABLES
@@ -14,7 +15,9 @@ from jobs.queue.adoption.report import AdoptionRefused, Finding, Report
 from jobs.queue.statements import Row
 
 SQL = Path(__file__).resolve().parents[2] / "migrations" / "sql"
-INDEXES = ("0001_indexes.sql", "0005_indexes.sql", "0009_indexes.sql")
+INDEXES = ("0001_indexes.sql", "0005_indexes.sql", "0009_indexes.sql", "0010_indexes.sql")
+# One that every enqueue would pay for is made where a setting needs it; without it such claims sort all that is queued.
+STRICT = "0010_strict_index.sql"
 _TRIGRAMS = "gin_trgm_ops"
 # Not allowed here, not installed on this server, not in this build.
 _NO_EXTENSION = ("42501", "58P01", "0A000")
@@ -76,7 +79,8 @@ def adopt_indexes(connection: Any) -> None:
     """Makes the indexes that are missing; on a large table CONCURRENTLY, which takes longer and blocks nobody."""
     grown: set[str] = set()
     head = r"CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\S+)"
-    for name, table, statement in [one for file in INDEXES for one in _statements(file, head)]:
+    files = (*INDEXES, STRICT) if conf().claim_order == "strict" else INDEXES
+    for name, table, statement in [one for file in files for one in _statements(file, head)]:
         if _TRIGRAMS in statement:
             if (trigrams := text_search(connection)) is None:
                 continue  # the console then searches the last day alone, and says so

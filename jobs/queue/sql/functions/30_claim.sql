@@ -474,6 +474,8 @@ BEGIN
                   FROM (SELECT n.id FROM numbered n WHERE n.of_type <= n.type_room ORDER BY n.turn, n.place LIMIT room_) c;
             END IF;
             IF ids_ IS NOT NULL THEN
+                -- The state is written so that no index knows it: the planner would read all that is queued by the index on
+                -- states, when its statistics are of a time when nothing was.
                 RETURN QUERY
                 UPDATE "PlatformJob" j
                    SET status = 'RUNNING',
@@ -485,7 +487,7 @@ BEGIN
                        "nextRetryAt" = NULL,
                        "currentStep" = NULL,
                        progress = 0
-                 WHERE j.id = ANY (ids_) AND j.status = 'QUEUED'
+                 WHERE j.id = ANY (ids_) AND j.status::text || '' = 'QUEUED'
                 RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
                           j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
                 room_ := room_ - cardinality(ids_);
@@ -516,8 +518,8 @@ END
 $$;
 
 -- The source's order: priority, then `queuedAt`, then id, over all tenants; no turns. Pauses and caps hold as exactly. One
--- lock for all claimers, since an order over everything allows no two at once; the head of the queue is read row by row,
--- so that a backlog at its cap costs what it cost the source.
+-- lock for all claimers, since an order over everything allows no two at once; the head of the queue is read row by row
+-- along job_claim_strict, so that a backlog at its cap costs what it cost the source.
 CREATE OR REPLACE FUNCTION detiq_claim_strict(
     p_worker text, p_slots integer, p_types text[], p_tenant_cap integer, p_type_caps jsonb
 )
@@ -525,6 +527,7 @@ RETURNS TABLE (job_id text, tenant_id text, project_id text, job_type text, job_
                checkpoint text, retry_count integer, lost_count integer, started_at timestamptz)
 LANGUAGE plpgsql
 SET enable_seqscan = off
+SET enable_sort = off
 SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
@@ -565,7 +568,7 @@ BEGIN
         ), chosen AS MATERIALIZED (
             SELECT j.id
               FROM "PlatformJob" j
-             WHERE j.id = ANY (ARRAY(SELECT h.id FROM head h)) AND j.status = 'QUEUED'
+             WHERE j.id = ANY (ARRAY(SELECT h.id FROM head h)) AND j.status::text || '' = 'QUEUED'
                FOR UPDATE SKIP LOCKED
         )
         UPDATE "PlatformJob" j
@@ -588,18 +591,29 @@ BEGIN
 END
 $$;
 
--- The first `p_limit` jobs in the source's order that may run, no more of a tenant or type than it has room for.
+-- The first `p_limit` jobs in the source's order that may run, no more of a tenant or type than it has room for. What is
+-- full or paused is known before the queue is read, so that a row that may not run costs little.
 CREATE OR REPLACE FUNCTION detiq_strict_head(p_types text[], p_tenant_cap integer, p_type_caps jsonb, p_limit integer)
 RETURNS TABLE (id text, tenant text)
 LANGUAGE sql STABLE AS $$
-    WITH head AS (
+    WITH closed AS MATERIALIZED (
+        SELECT detiq_full(p_tenant_cap, true) AS tenants,
+               ARRAY(SELECT u.type FROM unnest(p_types) AS u (type)
+                      WHERE coalesce(detiq_type_running(u.type) < detiq_type_cap(u.type, p_type_caps), true)) AS types
+    ), pause AS MATERIALIZED (
+        SELECT type, tenant_id, project_id FROM queue_pause
+         WHERE lifted_at IS NULL AND (ends_at IS NULL OR ends_at > clock_timestamp())
+    ), head AS (
         SELECT j.id, j."tenantId" AS tenant, j.type, j.priority, j."queuedAt"
           FROM "PlatformJob" j
          WHERE j.status = 'QUEUED' AND (j."nextRetryAt" IS NULL OR j."nextRetryAt" <= clock_timestamp())
-           AND j.type = ANY (p_types)
-           AND NOT detiq_paused(j.type, j."tenantId", j."projectId")
-           AND coalesce(detiq_tenant_running(j."tenantId") < detiq_tenant_cap(j."tenantId", p_tenant_cap), true)
-           AND coalesce(detiq_type_running(j.type) < detiq_type_cap(j.type, p_type_caps), true)
+           AND j.type || '' = ANY (ARRAY(SELECT unnest(c.types) FROM closed c))
+           AND NOT (SELECT c.tenants FROM closed c) ? j."tenantId"
+           AND NOT EXISTS (SELECT 1 FROM pause p
+                            WHERE (p.type IS NULL OR p.type = j.type)
+                              AND (p.tenant_id IS NULL OR p.tenant_id = j."tenantId")
+                              AND (p.project_id IS NULL OR p.project_id = j."projectId")
+                           OFFSET 0)
          ORDER BY (-j.priority), j."queuedAt", j.id
          LIMIT p_limit
     ), ranked AS (
@@ -645,7 +659,7 @@ BEGIN
     WITH chosen AS MATERIALIZED (
         SELECT j.id
           FROM "PlatformJob" j
-         WHERE j.id = p_job AND j.status = 'QUEUED'
+         WHERE j.id = p_job AND j.status::text || '' = 'QUEUED'
            AND (j."nextRetryAt" IS NULL OR j."nextRetryAt" <= clock_timestamp())
            AND j.type = job_.type AND j."tenantId" = job_.tenant
            AND NOT detiq_paused(j.type, j."tenantId", j."projectId")
