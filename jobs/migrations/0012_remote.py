@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0009_ledger")]
+    dependencies = [("jobs", "0010_list_indexes")]
 
     operations = [
         migrations.CreateModel(
