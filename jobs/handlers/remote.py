@@ -13,7 +13,7 @@ import httpx2
 from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from jobs.conf import conf
-from jobs.domain.errors import JobCancelled, RunLost, RunTooLong, StopRun, WorkerStopping
+from jobs.domain.errors import JobCancelled, RunLost, RunTooLong, ServiceRemoved, StopRun, WorkerStopping
 from jobs.domain.remote import REQUEST, Message, headers
 from jobs.domain.text import clean_text
 from jobs.handlers.context import JobContext
@@ -142,7 +142,12 @@ def _stop(job: JobContext, call: "_Call", reason: StopRun) -> None:
         if status is None or not status.ended:
             call.stop("lost")
         return
-    words = {JobCancelled: "cancelled", WorkerStopping: "worker stops", RunTooLong: "too long"}
+    words = {
+        JobCancelled: "cancelled",
+        WorkerStopping: "worker stops",
+        RunTooLong: "too long",
+        ServiceRemoved: "no longer mapped",
+    }
     patience = {JobCancelled: STOP_SECONDS, WorkerStopping: STOP_SECONDS_OF_A_WORKER}.get(type(reason), 0.0)
     if not call.stop(words.get(type(reason), "stopped")) and patience:
         job.wait_lost(patience)

@@ -13,7 +13,7 @@ import psycopg
 import structlog
 
 from jobs.conf import Conf
-from jobs.domain.errors import WorkerStopping
+from jobs.domain.errors import ServiceRemoved, WorkerStopping
 from jobs.domain.outcomes import Ended, Released
 from jobs.handlers import registry
 from jobs.queue import fleet
@@ -59,7 +59,9 @@ class Engine:
             name: Link(connect, name, lock_timeout=LOCK_TIMEOUTS.get(name, "1s"))
             for name in ("dispatcher", "pulse", "reports", "sweep")
         }
-        self._remote_types = RemoteTypes(conf.poll_interval, bool(conf.public_url), self._take_types)
+        self._remote_types = RemoteTypes(
+            conf.poll_interval, bool(conf.public_url), self._take_types, self._stop_runs_elsewhere
+        )
         self.active = ActiveRuns()
         self._reports = Reports(worker_id)
         self._rulebook = Rulebook(self._links["reports"], conf.poll_interval)
@@ -235,6 +237,12 @@ class Engine:
         self._links["pulse"].call(lambda connection: fleet.beat(self.identity, self._stopping, connection))
         self.dispatcher.take_types(types)
         log.info("worker.types_changed", worker=self.identity.id, types=types)
+
+    def _stop_runs_elsewhere(self, types: set[str]) -> None:
+        """These types are no longer done by a service: nobody believes what it would tell of the runs it has."""
+        for active in self.active.working():
+            if active.job.type in types:
+                active.stop.set(ServiceRemoved(f"{active.job.type} is no longer mapped to a service"))
 
     def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)

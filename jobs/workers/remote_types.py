@@ -20,13 +20,18 @@ class RemoteTypes:
     """Keeps the registry of this process as the table says."""
 
     def __init__(
-        self, every: timedelta, reachable: bool, changed: Callable[[list[str]], None] = lambda types: None
+        self,
+        every: timedelta,
+        reachable: bool,
+        changed: Callable[[list[str]], None] = lambda types: None,
+        gone: Callable[[set[str]], None] = lambda types: None,
     ) -> None:
         """`reachable`: is there an address for callbacks? Without one no such type is taken, and its jobs wait.
-        `changed` gets all types of this process whenever they are others than before."""
+        `changed` gets all types of this process whenever they are others than before, `gone` those just taken away."""
         self._every = every.total_seconds()
         self._reachable = reachable
         self._changed = changed
+        self._gone = gone
         self._next = 0.0
         self._known: list[str] = []
 
@@ -62,4 +67,6 @@ class RemoteTypes:
             except BaseException:
                 self._next = 0.0
                 raise
+        if gone := set(self._known) - set(found):
+            self._gone(gone)
         self._known = found

@@ -96,8 +96,14 @@ def test_types_come_and_go_without_a_restart(conn: Any, start_worker: Any) -> No
         service.tell(asked(service), "end", {"outcome": "done"})
         wait_status(conn, "j", "DONE")
         assert "FAR" in conn.execute("SELECT types FROM worker").fetchone()[0]
+        insert(conn, "k", type="FAR")
+        start = asked(service, n=2)
         mapping.delete()
         changed()
+        wait_status(conn, "k", "RETRY_WAIT", 4)
+        assert row(conn, "k")["failureType"] == "TRANSIENT" and "no longer mapped" in row(conn, "k")["error"]
+        cancel = asked(service, "cancel")
+        assert cancel.genuine and cancel.body["run"] == start.body["run"]
         wait_for(lambda: "FAR" not in conn.execute("SELECT types FROM worker").fetchone()[0])
 
 
