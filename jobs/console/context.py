@@ -57,6 +57,7 @@ PARENT = {
     "ledger_document": "ledger",
     "ledger_contradictions": "ledger",
     "ledger_dialog": "ledger",
+    "ledger_repair_dialog": "ledger",
     "operation": "operations",
     "operation_dialog": "operations",
     "trash": "dlq",
@@ -77,6 +78,10 @@ PARENT = {
     "set_membership": "people",
     "alert_rule": "alerts",
     "alert_channel": "alerts",
+    "remote": "settings",
+    "remote_type": "settings",
+    "set_remote": "settings",
+    "rotate_remote": "settings",
 }
 
 

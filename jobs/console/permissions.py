@@ -26,6 +26,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "set_priority": _JOBS,
     "ledger_retry": _JOBS,
     "ledger_purge": _ADMIN,
+    "ledger_repair": _ADMIN,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,
@@ -60,6 +61,9 @@ TABLE: dict[str, frozenset[Role]] = {
     "remove_channel": _ADMIN,
     "test_channel": _ADMIN,
     "set_membership": _ADMIN,
+    "set_remote": _ADMIN,
+    "rotate_remote": _ADMIN,
+    "remove_remote": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.

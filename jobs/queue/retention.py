@@ -65,6 +65,7 @@ def targets(retention: timedelta) -> list[Target]:
         Target("ledger", retention, _by("prune_ledger")),
         Target("alerts", retention, _by("prune_alerts")),
         Target("gate", retention, _by("prune_gate_history")),
+        Target("remote", retention, _by("prune_remote")),
     ]
 
 
