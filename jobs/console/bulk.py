@@ -87,6 +87,10 @@ class Ask:
             found["boomerangs"] = "1"
         return found
 
+    def recorded(self) -> dict[str, object]:
+        """For the operation and the audit trail: also the tenants that it was limited to."""
+        return self.params() | {name: one for name, one in self.filter.recorded().items() if name == "within"}
+
     def url(self, **more: str) -> str:
         """The address of its preview; an empty value leaves a part out."""
         params = {name: value for name, value in (self.params() | more).items() if value}
@@ -108,12 +112,12 @@ class Ask:
         if self.kind is Kind.RESTORE:
             return self._of_trash()
         if not self.states:
-            return Selection("false", {}, self.params())
+            return Selection("false", {}, self.recorded())
         # Chosen one by one, each gets its answer; of a filter only what may be touched is in the set.
         chosen = self.filter if self.filter.ids and not self.filter.states else self.filter.with_states(*self.states)
         clause, params = where(chosen)
         rows, more = self._of_operation("j.id")
-        return Selection(clause + rows, params | more, self.params())
+        return Selection(clause + rows, params | more, self.recorded())
 
     def _of_trash(self) -> Selection:
         parts, params = ["true"], dict[str, object]()
@@ -124,7 +128,10 @@ class Ask:
             parts.append("j.operation_id = %(operation)s")
             params["operation"] = self.operation
         rows, more = self._of_operation("j.job_id") if self.outcome else ("", {})
-        return Selection(" AND ".join(parts) + rows, params | more, self.params(), trash=True)
+        if self.filter.within is not None:
+            parts.append("j.tenant_id = ANY (%(within)s)")
+            params["within"] = sorted(self.filter.within)
+        return Selection(" AND ".join(parts) + rows, params | more, self.recorded(), trash=True)
 
     def _of_operation(self, column: str) -> tuple[str, dict[str, object]]:
         if self.operation is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from jobs.console import scope
 from jobs.console.forecast import Forecast
 from jobs.console.queries import counts
 from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
@@ -50,7 +51,7 @@ SELECT json_build_object(
     'by_type', (SELECT json_agg(x) FROM (SELECT left(type, 200) AS key, count(*) AS n FROM s
                                           GROUP BY type ORDER BY 2 DESC, 1 LIMIT %(split)s) x),
     'by_group', (SELECT json_agg(x) FROM (
-        SELECT c.fingerprint AS key, c.n, left(g.sample, 200) AS sample
+        SELECT c.fingerprint AS key, c.n, left({sample}, 200) AS sample
           FROM (SELECT fingerprint, count(*) AS n FROM s WHERE fingerprint IS NOT NULL
                  GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(split)s) c
           LEFT JOIN failure_group g USING (fingerprint) ORDER BY c.n DESC, c.fingerprint) x),
@@ -59,6 +60,11 @@ SELECT json_build_object(
     'sample', (SELECT json_agg(id) FROM (SELECT id FROM s ORDER BY random() LIMIT %(samples)s) x)
 )::text AS found
 """
+
+# A group's own sample may be any tenant's.
+_SAMPLE_OF_SOME = """(SELECT j.error FROM "PlatformJob" j
+                      WHERE j.id = (SELECT min(s.id) FROM s WHERE s.fingerprint = c.fingerprint)
+                        AND j."tenantId" = ANY (%(within)s))"""
 
 _LINES = """
     SELECT j.id, left(j."tenantId", 300) AS tenant_id, left(j.type, 200) AS type, left(j.name, 300) AS name,
@@ -107,8 +113,8 @@ def preview(selection: Selection) -> Preview:
 def _read(selection: Selection, most: int) -> Preview:
     source = (_TRASH if selection.trash else _JOBS).format(condition=selection.condition)
     row = fetch_one(
-        _PREVIEW.format(source=source),
-        selection.params | {"most": most + 1, "split": SPLIT, "samples": SAMPLES},
+        _PREVIEW.format(source=source, sample=_SAMPLE_OF_SOME if scope.limited() else "g.sample"),
+        selection.params | scope.params() | {"most": most + 1, "split": SPLIT, "samples": SAMPLES},
     )
     found: dict[str, Any] = json.loads(row["found"]) if row else {}
     ids = [one for one in (found.pop("oldest"), found.pop("newest"), *(found.pop("sample") or [])) if one is not None]
@@ -143,7 +149,9 @@ class Drain:
 
 
 def drain_with(added: int, now: datetime) -> Drain | None:
-    """At the pace of the last minutes; None when that cannot be read in time."""
+    """At the pace of the last minutes; None when that cannot be read in time, or is known of all tenants alone."""
+    if scope.limited():
+        return None
     try:
         with limited(PART_SECONDS):
             queued = max(0, counts.by_state().get("QUEUED", 0))

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from jobs.console import cap_effects
+from jobs.console import cap_effects, scope
 from jobs.console.accounts import confirmed
 from jobs.console.commands import Word, command
 from jobs.console.forms import CapForm, problem
 from jobs.console.paging import storable
-from jobs.console.permissions import can, who_may
+from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import caps as read
 from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import forget, shared
@@ -60,10 +60,8 @@ def _page(request: HttpRequest, kind: str, name: str) -> HttpResponse:
         changes = read.changes(kind, name)
         counts = read.waiting(kind, name)
         running = read.running(kind, name)
-        others = other_workers()
+        others = [] if scope.limited() else other_workers()
         now = database_now()
-    snapshot = shared.get()
-    column = "tenant_id" if kind == "tenant" else "type"
     context = {
         "kind": kind,
         "name": name,
@@ -74,13 +72,25 @@ def _page(request: HttpRequest, kind: str, name: str) -> HttpResponse:
         "counts": counts,
         "running": running,
         "others": others,
-        "pauses": [line for line in snapshot.pauses if getattr(line.pause, column) in {None, name}],
+        **_pauses(kind, name),
+        "may_pause": offered(request.user, "pause_new"),
+        "may_audit": offered(request.user, "audit"),
         "may_change": can(request.user, _VERB[kind], name if kind == "tenant" else None),
         "who_changes": who_may(_VERB[kind]),
         "server_now": now,
         "region_url": request.get_full_path(),
     }
     return show(request, "console/cap_page.html", context)
+
+
+def _pauses(kind: str, name: str) -> dict[str, Any]:
+    """What holds it: with all figures, or for somebody limited to some tenants what may be said of it."""
+    column = "tenant_id" if kind == "tenant" else "type"
+    found = [line for line in shared.get().pauses if getattr(line.pause, column) in {None, name}]
+    if not scope.limited():
+        return {"pauses": found}
+    seen = scope.pauses(line.pause for line in found)
+    return {"held_by": [one for one in seen if one.tenant_id or not one.project_id]}
 
 
 @require_safe

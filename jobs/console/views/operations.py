@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict, Streaming
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from jobs.console import scope
 from jobs.console.bulk import Ask, preview_url
 from jobs.console.export import Csv
 from jobs.console.forms import ReasonForm, ResumeForm, problem
@@ -129,6 +130,8 @@ def _asked(found: dict[str, Any]) -> Ask | None:
     """What it was asked for; None when a later or earlier release wrote it in other words."""
     query = QueryDict(mutable=True)
     for name, value in _json(found["filter"]).items():
+        if name == "within":  # whose jobs the person could see
+            continue
         query.setlist(name, [str(one) for one in value] if isinstance(value, list) else [str(value)])
     try:
         return Ask.parse(Kind(found["kind"]), query)
@@ -137,6 +140,8 @@ def _asked(found: dict[str, Any]) -> Ask | None:
 
 
 def _filter_words(found: dict[str, Any]) -> str:
+    if not found["whole"]:
+        return read.UNSAID
     ask = _asked(found)
     if ask is None:
         return json.dumps(_json(found["filter"]))[:300]
@@ -144,7 +149,7 @@ def _filter_words(found: dict[str, Any]) -> str:
 
 
 def _set_url(found: dict[str, Any]) -> str:
-    ask = _asked(found)
+    ask = _asked(found) if found["whole"] else None
     return ask.filter.url() if ask and ask.operation is None and ask.kind is not Kind.RESTORE else ""
 
 
@@ -167,7 +172,7 @@ def _fared(operation_id: int) -> dict[str, int] | None:
 
 def eta(found: dict[str, Any], options: Options) -> datetime | None:
     """When it is done at the pace of the last minute, or at its rate; None when nothing can be said."""
-    if found["state"] not in MOVING or not found["left"]:
+    if found["state"] not in MOVING or not found["left"] or not found["whole"]:
         return None
     per_minute = min(found["lately"], options.rate or found["lately"])
     if not per_minute:
@@ -188,14 +193,20 @@ def _step(request: HttpRequest, found: dict[str, Any], step: str) -> dict[str, A
         "name": step,
         "words": _STEPS[step][0],
         "url": reverse("console:operation_dialog", args=[found["id"], step]),
-        "allowed": may(request.user, found["kind"], step),
-        "who": who_may(f"bulk_{found['kind']}"),
+        "allowed": may(request.user, found, step),
+        "who": _who(found),
     }
 
 
-def may(user: Any, kind: str, step: str) -> bool:
-    """Whoever may begin work of a kind may steer it."""
-    return can(user, f"{step}_operation") and can(user, f"bulk_{kind}")
+def may(user: Any, found: dict[str, Any], step: str) -> bool:
+    """Whoever may begin work of a kind may steer it, if all that it touches is theirs to see."""
+    return found["whole"] and can(user, f"{step}_operation") and can(user, f"bulk_{found['kind']}")
+
+
+def _who(found: dict[str, Any]) -> str:
+    """Who may steer it, in words."""
+    who = who_may(f"bulk_{found['kind']}")
+    return who if found["whole"] else f"{who} without a limit to some tenants"
 
 
 def _again(found: dict[str, Any]) -> str:
@@ -266,8 +277,8 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         "action_url": reverse(f"console:{step}_operation"),
         "values": form.data,
         "problems": {name: problem(form, name) for name in form.errors},
-        "allowed": may(request.user, found["kind"], step),
-        "who": who_may(f"bulk_{found['kind']}"),
+        "allowed": may(request.user, found, step),
+        "who": _who(found),
         "command": f"manage.py operation {step} {found['id']} --reason '…'",
         "server_now": found["now"],
     }
@@ -281,9 +292,8 @@ def _steer(
     if not number:
         raise InvalidInput("id", "it is no number of an operation")
     found = _find(number)
-    if not may(request.user, found["kind"], step):
-        who = who_may(f"bulk_{found['kind']}")
-        raise PermissionDenied(f"Your role may not do this; {who} may. Nothing was changed.")
+    if not may(request.user, found, step):
+        raise PermissionDenied(f"Your role may not do this; {_who(found)} may. Nothing was changed.")
     if not form.is_valid():
         return _form(request, found, step, form, 422)
     act(number, form.cleaned_data)
@@ -325,16 +335,17 @@ def stop(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest, operation_id: int) -> HttpResponse | StreamingHttpResponse:
     """The outcome of every row as CSV, streamed."""
     found = _find(operation_id)
-    exports.begun(person(request), {"operation": found["id"]}, "csv")
-    response = StreamingHttpResponse(_stream(found["id"]), content_type="text/csv; charset=utf-8")
+    within = scope.current()
+    exports.begun(person(request), {"operation": found["id"]} | ({"within": sorted(within)} if within else {}), "csv")
+    response = StreamingHttpResponse(_stream(found["id"], within), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="operation-{found["id"]}.csv"'
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _stream(operation_id: int) -> AsyncIterator[bytes]:
-    writer, after = Csv(), 0
+async def _stream(operation_id: int, within: scope.Scope) -> AsyncIterator[bytes]:
+    writer, after, rows_after = Csv(), 0, sync_to_async(read.export_rows, thread_sensitive=True)
     yield writer.head(EXPORTED)
-    while rows := await sync_to_async(read.export_rows, thread_sensitive=True)(operation_id, after, EXPORT_ROWS):
+    while rows := await rows_after(operation_id, after, EXPORT_ROWS, within):
         yield writer.rows(EXPORTED, [[row[name] for name in EXPORTED] for row in rows], first=not after)
         after = rows[-1]["position"]

@@ -1,0 +1,13 @@
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("jobs", "0009_ledger")]
+
+    operations = [
+        # Which operations touch a tenant's jobs, and how those fared.
+        migrations.RunSQL(
+            ["CREATE INDEX operation_item_tenant ON operation_item (operation_id, tenant_id)"],
+            migrations.RunSQL.noop,
+        ),
+    ]
