@@ -6,8 +6,12 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from jobs.console import ends
+from jobs.console.ends import AT, AT_WORDS, End
 from jobs.console.paging import storable
 from jobs.console.permissions import LONGEST_PAUSE_SECONDS
+from jobs.console.queries.db import database_now
+from jobs.domain import moments
 from jobs.domain.bulk import FASTEST, MOST_SAMPLES, PRIORITIES, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.groups import CHOICES, WORDS
@@ -23,6 +27,7 @@ ENDS = [
     ("3600", "in 1 h"),
     ("14400", "in 4 h"),
     ("86400", "in 24 h"),
+    (AT, AT_WORDS),
     ("", "when somebody lifts it"),
 ]
 
@@ -68,8 +73,10 @@ class CapForm(ReasonForm):
         required=False, min_value=1, max_value=LONGEST_RUN_SECONDS, error_messages={"invalid": "It is no whole number."}
     )
     ends = forms.ChoiceField(
-        required=False, choices=[(one, one) for one in ("keep", "back", "3600", "14400", "86400", "")]
+        required=False, choices=[(one, one) for one in ("keep", "back", "3600", "14400", "86400", AT, "")]
     )
+    until = TextField(required=False, max_length=moments.LONGEST)
+    until_offset = TextField(required=False, max_length=6)
     version = forms.IntegerField(required=False, min_value=0)
 
 
@@ -170,10 +177,17 @@ class PauseForm(ReasonForm):
     project = TextField(label="Project", required=False)
     everything = forms.BooleanField(required=False, label="Everything")
     ends = forms.ChoiceField(label="Ends", choices=ENDS, required=False, initial="3600")
+    until = TextField(required=False, max_length=moments.LONGEST)
+    until_offset = TextField(required=False, max_length=6)
+    end = End()
 
     def clean(self) -> dict[str, Any]:
         """A pause without a scope has to say that it means everything."""
         data = super().clean() or {}
+        if "ends" in data:
+            self.end = ends.read(data, database_now())
+        if self.end.problem:
+            self.add_error("until", self.end.problem)
         scoped = any(data.get(name) for name in ("type", "tenant", "project"))
         if not self.errors and scoped == bool(data.get("everything")):
             raise ValidationError(
@@ -185,8 +199,7 @@ class PauseForm(ReasonForm):
     @property
     def ends_in_seconds(self) -> float | None:
         """None: it has no end."""
-        ends = self.cleaned_data.get("ends")
-        return float(ends) if ends else None
+        return self.end.seconds
 
     @property
     def needs_admin(self) -> bool:

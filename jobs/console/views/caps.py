@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from jobs.console import cap_effects, scope
+from jobs.console import cap_effects, ends, scope
 from jobs.console.accounts import confirmed
 from jobs.console.commands import Word, command
+from jobs.console.ends import AT, AT_WORDS
 from jobs.console.forms import CapForm, problem
 from jobs.console.paging import storable
 from jobs.console.permissions import can, offered, who_may
@@ -29,7 +30,13 @@ from jobs.queue.others import other_workers
 KINDS = ("tenant", "type")
 _VERB = {"tenant": "cap", "type": "type_cap"}
 FOREVER, KEEP, BACK = "", "keep", "back"
-ENDS = [("3600", "in 1 h"), ("14400", "in 4 h"), ("86400", "in 24 h"), (FOREVER, "when somebody changes it")]
+ENDS = [
+    ("3600", "in 1 h"),
+    ("14400", "in 4 h"),
+    ("86400", "in 24 h"),
+    (AT, AT_WORDS),
+    (FOREVER, "when somebody changes it"),
+]
 # Of anybody but an admin.
 LONGEST_SECONDS = 24 * 3600
 
@@ -126,6 +133,8 @@ def _first(setting: Setting, request: HttpRequest) -> dict[str, str]:
         "note": setting.note,
         "max_run_seconds": "" if longest is None else str(longest),
         "ends": KEEP if setting.temporary else FOREVER if can(request.user, "cap_long") else "3600",
+        "until": "",
+        "until_offset": "",
         "version": str(setting.version),
         "reason": "",
     }
@@ -144,6 +153,8 @@ def _form(
         "problems": problems,
         "default": cap_effects.default_words(default),
         "ends": [(key, text, key == values["ends"]) for key, text in _ends(setting, long)],
+        "until_problem": problems.get("until", ""),
+        "until_offsets": ends.read(values, database_now()).offsets,
         "may_long": long,
         "who_long": who_may("cap_long"),
         "may_change": can(request.user, _VERB[kind], setting.name if kind == "tenant" else None),
@@ -225,15 +236,14 @@ def _command(kind: str, name: str, values: dict[str, str]) -> list[Word]:
     except InvalidInput:
         cap = values.get("cap", "")[:40]
     words_ = ["queue", "cap", f"--{kind}={name}"]
-    ends = values.get("ends", "")
-    if ends == BACK:
+    if values.get("ends") == BACK:
         return command(*words_, "--back", reason=values.get("reason", ""))
     words_.append(f"--cap={cap}")
     if kind == "tenant":
         words_ += [f"--weight={values.get('weight', '')}", f"--note={values.get('note', '')}"]
     else:
         words_.append(f"--max-run-seconds={values.get('max_run_seconds', '') or 'none'}")
-    words_ += ["--keep-end"] if ends == KEEP else [f"--until={ends}s"] if ends else []
+    words_ += ["--keep-end"] if values.get("ends") == KEEP else ends.option(values, database_now())
     return command(*words_, reason=values.get("reason", ""))
 
 
@@ -301,18 +311,21 @@ def _changed(request: HttpRequest, kind: str, setting: Setting, values: dict[str
 def _wanted(setting: Setting, form: CapForm, values: dict[str, str]) -> Wanted:
     """What the form asks for. A field that it doesn't have stays as it is."""
     data, given = form.cleaned_data, form.data
-    ends = data["ends"]
+    chosen = data["ends"]
     kept = Wanted(setting.base, setting.weight, setting.note, setting.max_run_seconds)
-    if ends == BACK:
+    if chosen == BACK:
         return kept
+    end = ends.read(data, database_now())
+    if end.problem:
+        raise InvalidInput("until", end.problem.removesuffix("."))
     return replace(
         kept,
         cap=_cap(values),
         weight=setting.weight if data["weight"] is None else data["weight"],
         note=data["note"] if "note" in given else setting.note,
         max_run_seconds=data["max_run_seconds"] if "max_run_seconds" in given else setting.max_run_seconds,
-        ends_in_seconds=float(ends) if ends.isdigit() else None,
-        keeps_end=ends == KEEP,
+        ends_in_seconds=end.seconds,
+        keeps_end=chosen == KEEP,
     )
 
 
