@@ -1,4 +1,4 @@
-"""When something ends that somebody sets for a while: in so many seconds, at a time by the viewer's clocks, or not at all."""
+"""When something ends that is set for a while: in so many seconds, at a time by the viewer's clocks, or not at all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

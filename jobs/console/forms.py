@@ -87,7 +87,8 @@ class RevealForm(ReasonForm):
 
 
 class BulkForm(ReasonForm):
-    """How a bulk action is done. `expected`: how many were shown; `typed`: that number again, where nothing narrows it."""
+    """How a bulk action is done. `expected`: how many were shown, `at_least` when counting stopped there, at `shown_at`;
+    `typed`: that number again, where nothing narrows it."""
 
     token = TextField(required=False, max_length=64)
     expected = forms.IntegerField(required=False, min_value=0, max_value=2**31)
@@ -98,6 +99,10 @@ class BulkForm(ReasonForm):
     brake_percent = forms.IntegerField(required=False, min_value=1, max_value=100)
     brake_of = forms.IntegerField(required=False, min_value=5, max_value=MOST_SAMPLES)
     brake_wait_minutes = forms.IntegerField(required=False, min_value=1, max_value=43_200)
+    ramp = forms.BooleanField(required=False)
+    idle_percent = forms.IntegerField(required=False, min_value=1, max_value=100)
+    at_least = forms.BooleanField(required=False)
+    shown_at = TextField(required=False, max_length=64)
 
     def options(self, first: Options) -> Options:
         """The choices of a valid form, on top of those of the address."""
@@ -108,6 +113,8 @@ class BulkForm(ReasonForm):
             keep_checkpoint=data.get("checkpoint") != "drop",
             priority=data.get("priority"),
             rate=data.get("rate"),
+            ramp=bool(data.get("ramp") and data.get("rate")),
+            idle_percent=data.get("idle_percent"),
             brake_percent=data.get("brake_percent"),
             brake_of=data.get("brake_of") or first.brake_of,
             brake_wait_seconds=wait * 60 if wait else None,

@@ -282,13 +282,14 @@ def retry(
     actor: str,
     reason: str,
     keep_checkpoint: bool = True,
+    priority: int | None = None,
     using: psycopg.Connection[Any] | None = None,
 ) -> list[Moved]:
-    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start."""
+    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start; at `priority` at most."""
     for _ in range(_ENQUEUE_TRIES):
         try:
             with transaction(using):
-                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint)
+                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint, priority=priority)
         except (psycopg.errors.UniqueViolation, IntegrityError):
             continue  # another job took one of the unique keys just now: now it is seen, and named
     raise JobsError("other jobs keep taking the unique keys of these; nothing changed, try again")

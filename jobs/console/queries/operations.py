@@ -67,8 +67,7 @@ def find(operation_id: int) -> Row | None:
                    (SELECT count(*) FILTER (WHERE i.at > now() - interval '1 minute')
                       FROM (SELECT at FROM operation_item
                              WHERE operation_id = o.id AND outcome IS NOT NULL AND {scope.only("tenant_id")}
-                               AND position < coalesce((SELECT min(position) FROM operation_item
-                                                         WHERE operation_id = o.id AND outcome IS NULL), 2147483647)
+                               AND position <= o.reached
                              ORDER BY position DESC LIMIT 5000) i) AS lately,
                    CASE WHEN o.kind = 'purge'
                         THEN (SELECT count(*) FROM (SELECT 1 FROM job_trash WHERE operation_id = o.id
@@ -138,6 +137,7 @@ def fared(operation_id: int, of: int = 500) -> tuple[int, int, int]:
                   count(*) FILTER (WHERE h.to_status IN ('RETRY_WAIT', 'FAILED')) AS failed
              FROM (SELECT job_id, at FROM operation_item
                     WHERE operation_id = %(id)s AND outcome = 'done' AND {scope.only("tenant_id")}
+                      AND position <= (SELECT reached FROM operation WHERE id = %(id)s)
                     ORDER BY position DESC LIMIT %(of)s) i
              LEFT JOIN LATERAL (SELECT h.to_status FROM job_history h
                                  WHERE h.job_id = i.job_id AND h.at >= i.at

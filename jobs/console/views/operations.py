@@ -33,6 +33,8 @@ TABS = (("", "All"), ("done", "Done"), ("skipped", "Skipped"), ("failed", "Faile
 # An operation whose worker says nothing for so long is shown as waiting for one.
 SILENT = timedelta(seconds=3 * LEASE_SECONDS)
 EXPORT_ROWS = 2_000
+# What went as fast as it goes is proposed half of this once it was braked.
+SLOWEST_FIRST = 240
 EXPORTED = ("position", "job_id", "tenant_id", "type", "state", "outcome", "reason", "detail", "at")
 
 
@@ -104,6 +106,7 @@ def _find(operation_id: int) -> dict[str, Any]:
 def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
     options = Options.of(_json(found["options"]))
     redrive = found["kind"] == Kind.RETRY
+    pace = _pace(found, options) if redrive and found["state"] in MOVING else None
     return {
         "operation": found,
         "options": options,
@@ -113,6 +116,9 @@ def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
         "set_url": _set_url(found),
         "reasons": _reasons(found["id"]),
         "fared": _fared(found["id"]) if redrive and found["done"] else None,
+        "pace": pace,
+        "good_ends": bulk.good_ends(options),
+        "drift": _drift(found, options),
         "eta": eta(found, options),
         "steps": [_step(request, found, step) for step in _fitting(found["state"])],
         "again_url": _again(found),
@@ -170,6 +176,25 @@ def _fared(operation_id: int) -> dict[str, int] | None:
     return {"n": looked, "ended": ended, "failed": failed, "percent": 100 * failed // ended if ended else 0}
 
 
+def _pace(found: dict[str, Any], options: Options) -> bulk.Pace | None:
+    """How fast it may go at this moment; None when that says no more than its rate, or cannot be read in time."""
+    if not (options.ramp or options.idle_percent) or not found["whole"]:
+        return None
+    try:
+        with limited(0.5):
+            return bulk.pace(found["id"], options)
+    except TooSlow:
+        return None
+
+
+def _drift(found: dict[str, Any], options: Options) -> str:
+    """What changed between the preview and the confirmation."""
+    if options.shown is None or not found["whole"] or options.shown == found["total"]:
+        return ""
+    more = found["total"] - options.shown
+    return f"{abs(more):,} {'joined' if more > 0 else 'left'} the set between the preview and the confirmation."
+
+
 def eta(found: dict[str, Any], options: Options) -> datetime | None:
     """When it is done at the pace of the last minute, or at its rate; None when nothing can be said."""
     if found["state"] not in MOVING or not found["left"] or not found["whole"]:
@@ -182,6 +207,8 @@ def eta(found: dict[str, Any], options: Options) -> datetime | None:
 
 
 _STEPS = {"pause": ("Pause…", MOVING), "resume": ("Resume…", HELD), "stop": ("Stop for good…", OPEN)}
+# What the brake leaves to choose from, besides leaving it held.
+SLOWER = "Go on, slower…"
 
 
 def _fitting(state: str) -> list[str]:
@@ -191,7 +218,7 @@ def _fitting(state: str) -> list[str]:
 def _step(request: HttpRequest, found: dict[str, Any], step: str) -> dict[str, Any]:
     return {
         "name": step,
-        "words": _STEPS[step][0],
+        "words": SLOWER if step == "resume" and found["state"] == "BRAKED" else _STEPS[step][0],
         "url": reverse("console:operation_dialog", args=[found["id"], step]),
         "allowed": may(request.user, found, step),
         "who": _who(found),
@@ -268,9 +295,11 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
     if found["state"] not in _STEPS[step][1]:
         raise OperationRefused(step, found["id"], STATE_WORDS.get(found["state"], found["state"]))
     title, effect = _TITLES[step]
+    options = Options.of(_json(found["options"]))
     context = {
         "operation": found,
-        "options": Options.of(_json(found["options"])),
+        "options": options,
+        "rate": _slower(found, options) if step == "resume" else None,
         "step": step,
         "title": title,
         "effect": effect,
@@ -283,6 +312,13 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         "server_now": found["now"],
     }
     return show(request, "console/operation_step.html", context, part="dialog", status=status)
+
+
+def _slower(found: dict[str, Any], options: Options) -> int | None:
+    """The rate that is proposed: after the brake, half of what it was."""
+    if found["state"] != "BRAKED":
+        return options.rate
+    return max(1, (options.rate or SLOWEST_FIRST) // 2)
 
 
 def _steer(

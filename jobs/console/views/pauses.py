@@ -25,7 +25,6 @@ from jobs.operations import actions
 from jobs.queue.others import other_workers
 from jobs.queue.pauses import PauseInForce, PauseNotFound
 
-
 FIELDS = ("type", "tenant", "project", "reason", "everything", "until", "until_offset")
 
 

@@ -15,7 +15,6 @@ from jobs.queue import caps, pauses
 from jobs.queue.caps import Cap, Setting, Wanted
 from jobs.queue.status import QueueStatus, queue_status
 
-
 UNTIL = "30min, 2h, 1d, or a moment in ISO 8601: UTC, or 2026-10-25T18:30+01:00, or 2026-10-25T18:30[Europe/Berlin]"
 
 

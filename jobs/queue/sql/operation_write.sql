@@ -16,7 +16,7 @@ WITH said AS MATERIALIZED (
 ), told AS MATERIALIZED (SELECT pg_notify('detiq_changed', ''))
 UPDATE operation o
    SET done = o.done + c.done, skipped = o.skipped + c.skipped, failed = o.failed + c.failed,
-       heartbeat_at = clock_timestamp(),
+       heartbeat_at = clock_timestamp(), reached = greatest(o.reached, %(reached)s),
        -- Unused allowance of longer than a moment is forfeited, so that a rate never turns into a burst.
        paced_at = greatest(o.paced_at, clock_timestamp() - make_interval(secs => %(burst_seconds)s))
                   + make_interval(secs => c.done * %(seconds_each)s)
