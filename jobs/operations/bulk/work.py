@@ -27,9 +27,9 @@ log = structlog.get_logger("jobs.operations")
 
 SMALLEST, FIRST, LARGEST = 10, 50, 500
 # A batch should be over before anybody notices that its rows are locked.
-BATCH_SECONDS = 0.1
+BATCH_SECONDS = 0.06
 # Between two batches the database belongs to the claims.
-REST, LONGEST_REST_SECONDS = 0.3, 0.05
+REST, LONGEST_REST_SECONDS = 0.15, 0.05
 # How much of a rate's allowance may be used at once.
 BURST_SECONDS = 2.0
 # Soon enough that nobody takes over meanwhile.

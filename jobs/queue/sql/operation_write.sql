@@ -6,7 +6,9 @@ WITH said AS MATERIALIZED (
     UPDATE operation_item i
        SET outcome = s.outcome, reason = s.reason, detail = s.detail, at = clock_timestamp()
       FROM said s
-     WHERE i.operation_id = %(id)s AND i.position = s.position AND i.outcome IS NULL
+     -- The positions once more: a set that was just frozen has no statistics, and all of it would be read to be joined.
+     WHERE i.operation_id = %(id)s AND i.position = ANY (%(positions)s::integer[]) AND i.position = s.position
+       AND i.outcome IS NULL
     RETURNING i.outcome
 ), counted AS (
     SELECT count(*) FILTER (WHERE outcome = 'done')::integer AS done,

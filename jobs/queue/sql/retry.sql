@@ -9,9 +9,10 @@ judged AS (
     SELECT t.*,
            -- Of several dead letters with one key only the first may go.
            row_number() OVER (PARTITION BY coalesce(t.unique_key, t.id) ORDER BY t.id) AS nth,
-           (SELECT o.id FROM "PlatformJob" o
-             WHERE o."uniqueKey" = t.unique_key AND o.id <> t.id
-               AND o.status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED')) AS holder
+           CASE WHEN t.unique_key IS NOT NULL THEN
+               (SELECT o.id FROM "PlatformJob" o
+                 WHERE o."uniqueKey" = t.unique_key AND o.id <> t.id
+                   AND o.status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED')) END AS holder
       FROM target t
 ),
 moved AS (
