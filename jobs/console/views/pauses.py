@@ -19,6 +19,7 @@ from jobs.console.queries import pauses as read
 from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import PauseLine, shared
 from jobs.console.views.enqueue import KNOWN
+from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
 from jobs.models.pause import scope_words
 from jobs.operations import actions
@@ -71,6 +72,7 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
         "form": form,
         "types": KNOWN,
         "values": {name: values.get(name, "") for name in FIELDS},
+        "token": values.get("token") or token(),
         "until_problem": problem(form, "until"),
         "until_offsets": form.end.offsets,
         "ends": [
@@ -150,7 +152,11 @@ def pause(request: HttpRequest) -> HttpResponse:
         )
     data = form.cleaned_data
     scope = {name: data[field] or None for name, field in _SCOPE.items()}
-    actions.pause(person(request), reason=data["reason"], ends_in_seconds=form.ends_in_seconds, **scope)
+    who, seconds = person(request), form.ends_in_seconds
+    once(
+        request, "pause", request.POST.get("token", ""),
+        lambda: str(actions.pause(who, reason=data["reason"], ends_in_seconds=seconds, **scope)),
+    )  # fmt: skip
     shared.changed()
     named = scope_words(scope["type"], scope["tenant_id"], scope["project_id"])
     return done(request, f"{named} is paused; running jobs finish.", reverse("console:pauses"))
