@@ -138,19 +138,17 @@ def _why(why: str, ask: Ask) -> str:
     return f"{why}, {ask.redrives:,} times" if why == OVER_LIMIT else why
 
 
-def _taken(ask: Ask, found: Preview) -> list[tuple[str, str]]:
-    """What is taken along, or could be left: (words, address that leaves it out)."""
+def _taken(ask: Ask, found: Preview) -> list[tuple[str, str, str]]:
+    """What is taken along, or could be left: (how many, words, address that leaves it out)."""
     if ask.kind is not Kind.RETRY or not found.acts:
         return []
-    lines = []
+    lines, bare = [], found.acts - found.kept
     if ask.boomerangs:
-        lines.append((f"{found.came_back:,} came back after a redrive and are taken along", ask.url(boomerangs="")))
+        lines.append((f"{found.came_back:,}", "came back after a redrive and are taken along", ask.url(boomerangs="")))
     if ask.held_tenants:
-        lines.append(("Jobs of paused and suspended tenants are taken along, and wait there", ask.url(held="")))
-    if found.whole and found.kept < found.acts and found.kept:
-        lines.append(
-            (f"{found.acts - found.kept:,} have no checkpoint and start from the beginning", ask.url(kept="1"))
-        )
+        lines.append(("", "Jobs of paused and suspended tenants are taken along, and wait there", ask.url(held="")))
+    if found.whole and found.kept and bare:
+        lines.append((f"{bare:,}", "have no checkpoint and start from the beginning", ask.url(kept="1")))
     return lines
 
 
