@@ -84,8 +84,11 @@ def active(using: Connection | None = None) -> list[PauseInForce]:
 
 
 def expire(limit: int, *, actor: str, using: Connection | None = None) -> list[int]:
-    """Ends the pauses whose end has passed, each once. Returns their ids."""
-    ids = [int(row["id"]) for row in _alone("expire_pauses", {"limit": limit, "actor": actor}, using)]
+    """Ends the pauses whose end has passed, each once. Returns their ids; none while somebody sets or lifts one."""
+    with transaction(using):
+        if not run("try_lock_pauses", {}, using)[0]["mine"]:
+            return []
+        ids = [int(row["id"]) for row in run("expire_pauses", {"limit": limit, "actor": actor}, using)]
     for pause_id in ids:
         log.info("queue.resumed", pause=pause_id, by=actor)
     return ids
