@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0009_ledger")]
+    dependencies = [("jobs", "0010_list_indexes")]
 
     operations = [
         migrations.AddField("operation", "reached", models.IntegerField(default=0, db_default=0)),
