@@ -183,6 +183,8 @@ SETTINGS: tuple[Setting, ...] = (
        "pages, a whole number from 1 to 10000", "How many pages a crawl fetches between two checkpoints."),
     _S("JOB_RETENTION_DAYS", "retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
        "How long ended jobs are kept; dead letters are kept until purged."),
+    _S("OPERATION_RETENTION_DAYS", "operation_retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
+       "How long bulk operations and the outcomes of their rows are kept; the audit trail keeps who did what, and why."),
     _S("JOB_RETRY_JITTER", "retry_jitter", "0.1", _number(0, 1), "a fraction from 0 to 1",
        "At most this share of a retry's delay is added to it, so that retries do not arrive together."),
     _S("JOB_SHUTDOWN_GRACE_SECONDS", "shutdown_grace", "30", _duration("seconds", 0, 86_400), "seconds, 0 to 86400",
@@ -238,6 +240,7 @@ class Conf:
     priority_relief: int
     crawl_checkpoint_interval: int
     retention: timedelta
+    operation_retention: timedelta
     retry_jitter: float
     shutdown_grace: timedelta
     handler_modules: list[str]

@@ -91,6 +91,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     environment = conf().environment
     context: dict[str, Any] = {
         "environment": {"name": environment, "is_production": environment == "prod"},
+        "zone": str(viewers_zone(request)),
         "zone_is_mine": str(viewers_zone(request)) != "UTC",
         "login_url": settings.LOGIN_URL if settings.LOGIN_URL.startswith("/") else reverse(settings.LOGIN_URL),
         "logout_url": reverse("account_logout"),
