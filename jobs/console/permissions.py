@@ -76,8 +76,8 @@ LIMITED = frozenset({
 LIMITED_PAGES = frozenset({
     "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
     "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
-    "ledger_document", "pause_line", "alerts", "alert", "acknowledge", "notifications", "read_notifications", "tenant", "trash",
-    "bulk", "bulk_retry", "operations", "operation", "operation_dialog", "export_operation", "pause_operation",
+    "ledger_document", "pause_line", "alerts", "alert", "acknowledge", "notifications", "read_notifications", "tenant",
+    "trash", "bulk", "bulk_retry", "operations", "operation", "operation_dialog", "export_operation", "pause_operation",
     "resume_operation", "stop_operation",
 })  # fmt: skip
 
