@@ -137,6 +137,10 @@ def _key_prefix(raw: str) -> str:
     return raw
 
 
+def _host_names(raw: str) -> frozenset[str]:
+    return frozenset(name.lower().strip("[]") for name in _names(raw))
+
+
 def _one_of(*choices: str) -> Callable[[str], str]:
     def parse(raw: str) -> str:
         if raw.lower() not in choices:
@@ -242,6 +246,8 @@ SETTINGS: tuple[Setting, ...] = (
        "pages, a whole number from 1 to 10000", "How many pages a crawl fetches between two checkpoints."),
     _S("JOB_RETENTION_DAYS", "retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
        "How long ended jobs are kept; dead letters are kept until purged."),
+    _S("OPERATION_RETENTION_DAYS", "operation_retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
+       "How long bulk operations and the outcomes of their rows are kept; the audit trail keeps who did what, and why."),
     _S("JOB_RETRY_JITTER", "retry_jitter", "0.1", _number(0, 1), "a fraction from 0 to 1",
        "At most this share of a retry's delay is added to it, so that retries do not arrive together."),
     _S("JOB_SHUTDOWN_GRACE_SECONDS", "shutdown_grace", "30", _duration("seconds", 0, 86_400), "seconds, 0 to 86400",
@@ -254,6 +260,8 @@ SETTINGS: tuple[Setting, ...] = (
        "A ledger event running for longer is taken back."),
     _S("LEDGER_BATCH", "ledger_batch", "50", _whole(1, 5000), "a whole number from 1 to 5000",
        "How many ledger events one pass claims."),
+    _S("LEDGER_HOOK_SECONDS", "ledger_hook_seconds", "120", _number(0.1, 86_400), "seconds, 0.1 to 86400",
+       "A hook that has not returned after so long is given up, unless it names a time of its own."),
     _S("LEDGER_HANDLER_MODULES", "ledger_handler_modules", "", _names, "importable Python modules, separated by commas",
        "Modules that register hooks of your own."),
     _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
@@ -265,12 +273,14 @@ SETTINGS: tuple[Setting, ...] = (
        "smtp://HOST:PORT, smtps://… or smtp+starttls://…, with USER:PASSWORD@ before the host if it asks for them",
        "The mail server for alerts; without one no channel can be e-mail.", secret=True),
     _S("EMAIL_FROM", "email_from", "detiq-admin@localhost", _address, "a mail address", "Whom alerts by mail come from."),
-    _S("DETIQ_URL", "site_url", "", _site, "an address such as https://detiq.example.org",
-       "Where people reach the console; alerts then carry links."),
     _S("WEBHOOK_ALLOWED_HOSTS", "webhook_allowed_hosts", "", _hosts, "host names, separated by commas",
        "Hosts that webhooks may reach although their addresses are private."),
     _S("APPRISE_SCHEMES", "apprise_schemes", "slack,discord,tgram,pagerduty,opsgenie,pover", _schemes,
        "schemes such as slack, separated by commas", "Which services channels of apprise may name."),
+    _S("DETIQ_PUBLIC_URL", "public_url", "", _site, "an address such as https://detiq.example.org",
+       "Where people and services reach the console: alerts carry links; without it no job runs elsewhere."),
+    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _host_names, "names of hosts, separated by commas",
+       "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
     _S("ARTIFACT_STORAGE", "artifact_storage", "", _file_store,
@@ -308,20 +318,23 @@ class Conf:
     priority_relief: int
     crawl_checkpoint_interval: int
     retention: timedelta
+    operation_retention: timedelta
     retry_jitter: float
     shutdown_grace: timedelta
     handler_modules: list[str]
     ledger_max_attempts: int
     ledger_stale: timedelta
     ledger_batch: int
+    ledger_hook_seconds: float
     ledger_handler_modules: list[str]
     outbound_allowed_networks: tuple[Network, ...]
     stand_in: timedelta
     email_url: MailServer
     email_from: str
-    site_url: str
     webhook_allowed_hosts: list[str]
     apprise_schemes: list[str]
+    public_url: str
+    remote_allowed_hosts: frozenset[str]
     masked_keys: list[str]
     artifact_storage: FileStore
     artifact_key_prefix: str

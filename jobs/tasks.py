@@ -20,13 +20,17 @@ LOOKS_A_MINUTE = 4
 @db_periodic_task(lambda now: True, name="jobs.retention")
 def retention() -> None:
     """Every minute in every replica; what is due, and who does it, is decided in the database."""
-    _go_on(Retention(conf().retention).slice(None, RETENTION_SLICE_SECONDS))
+    _go_on(_retention().slice(None, RETENTION_SLICE_SECONDS))
 
 
 @db_task(name="jobs.retention_slice")
 def retention_slice(key: str) -> None:
     """The next slice, queued behind whatever else waits."""
-    _go_on(Retention(conf().retention).slice(datetime.fromisoformat(key), RETENTION_SLICE_SECONDS))
+    _go_on(_retention().slice(datetime.fromisoformat(key), RETENTION_SLICE_SECONDS))
+
+
+def _retention() -> Retention:
+    return Retention(conf().retention, operations=conf().operation_retention)
 
 
 @db_task(name="jobs.ledger_drain")

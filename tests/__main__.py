@@ -1,4 +1,4 @@
-"""`python -m tests [pytest's arguments]`: finds or installs Chromium, then runs every test.
+"""`python -m tests [pytest's arguments]`: finds or installs Chromium and Node, then runs every test.
 
 Tests of real processes make promises about seconds. What fails while two processes share the machine is run once more,
 alone, and both results are printed.
@@ -13,6 +13,8 @@ from pathlib import Path
 
 from tests.chromium import INSTALL, find_chromium
 
+INSTALL_NODE = "apt-get install -y nodejs"
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTES = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 # More than so many failures are no accident of a busy machine.
@@ -21,10 +23,16 @@ MOST_AGAIN = 12
 
 def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
-    if _wants_browser(arguments) and find_chromium() is None and not _install():
+    if (
+        _wants_browser(arguments)
+        and find_chromium() is None
+        and not (_install("Chromium", INSTALL) and find_chromium())
+    ):
         line = INSTALL if os.geteuid() == 0 else f"sudo {INSTALL}"
         print(f"The browser tests need Chromium: {line}\n(without them: -m 'not browser')", file=sys.stderr)
         return 2
+    if shutil.which("node") is None and not _install("Node", INSTALL_NODE):
+        print(f"Tests of a real executor in Node will fail; they need: {INSTALL_NODE}", file=sys.stderr)
     clean = dict(os.environ)
     NOTES.unlink(missing_ok=True)  # of an earlier run
     command = [sys.executable, "-m", "pytest"]
@@ -49,16 +57,16 @@ def _wants_browser(arguments: list[str]) -> bool:
     return "not browser" not in " ".join(arguments)
 
 
-def _install() -> bool:
+def _install(what: str, line: str) -> bool:
     """As root on Debian and its kin. Says what it does, for it takes a while."""
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return False
-    print(f"Chromium is not installed; running apt-get update and {INSTALL}", flush=True)
+    print(f"{what} is not installed; running apt-get update and {line}", flush=True)
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-q"], [*INSTALL.split(), "--no-install-recommends"]):
+    for command in (["apt-get", "update", "-q"], [*line.split(), "--no-install-recommends"]):
         if subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=False).returncode != 0:
             return False
-    return find_chromium() is not None
+    return True
 
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ from jobs.models import (
     Operation,
     Pause,
     ProjectArtifact,
+    RemoteType,
     Worker,
 )
-from jobs.notifications.vault import seal
+from jobs.vault import CHANNELS, REMOTE_TYPES
 
 
 class JobFactory(factory.django.DjangoModelFactory):
@@ -230,8 +231,8 @@ class ChannelFactory(factory.django.DjangoModelFactory):
 
     name = factory.Sequence(lambda n: f"hook-{n}")
     kind = "webhook"
-    target = factory.LazyFunction(lambda: seal("https://hooks.example.org/x"))
-    secret = factory.LazyFunction(lambda: seal("a-secret-of-enough-characters"))
+    target = factory.LazyFunction(lambda: CHANNELS.seal("https://hooks.example.org/x"))
+    secret = factory.LazyFunction(lambda: CHANNELS.seal("a-secret-of-enough-characters"))
     shown = "https://hooks.example.org/••••••"
     updated_by = "dana"
 
@@ -246,6 +247,25 @@ class DeliveryFactory(factory.django.DjangoModelFactory):
     alert = factory.SubFactory(AlertFactory)
     channel = factory.SubFactory(ChannelFactory)
     event = "opened"
+
+
+class RemoteTypeFactory(factory.django.DjangoModelFactory):
+    """A type that a service runs, whose secret is `secret_text`."""
+
+    class Meta:
+        model = RemoteType
+
+    class Params:
+        secret_text = "dts_of-a-test"
+
+    type = "FAR"
+    url = "https://crawler.example.com/run"
+    secret = factory.LazyAttribute(lambda row: REMOTE_TYPES.seal(row.secret_text))
+    first_answer_seconds = 5
+    silence_seconds = 30
+    longest_run_seconds = 60
+    created_by = "dana"
+    updated_by = "dana"
 
 
 def user(role: str, username: str = "") -> User:

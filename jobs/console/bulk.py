@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from jobs.console.filters import TEXTS, JobFilter, where
-from jobs.domain.bulk import SPECS, Kind, Options
+from jobs.domain.bulk import MOST_REDRIVES, MOST_REDRIVES_EVER, SPECS, Kind, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED, word
 from jobs.queue.operations import Selection
 
-_OURS = ("operation", "outcome", "boomerangs")
+_OURS = ("operation", "outcome", "boomerangs", "held", "kept", "redrives")
 _KNOWN = {*TEXTS, "state", "age", "id", *_OURS}
 OUTCOMES = ("done", "skipped", "failed", "again")
 _DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
@@ -22,13 +22,20 @@ _DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
 
 @dataclass(frozen=True)
 class Ask:
-    """A kind of work and the rows it is asked for: a filter of the jobs list, rows of an earlier operation, or both."""
+    """A kind of work and the rows it is asked for: a filter of the jobs list, rows of an earlier operation, or both.
+
+    Of a redrive also what is taken along, or left, that would be the other way.
+    """
 
     kind: Kind
     filter: JobFilter = JobFilter()
     operation: int | None = None
     outcome: str = ""
     boomerangs: bool = False
+    held_tenants: bool = False
+    kept_only: bool = False
+    # How often a job may have been redriven before; 0: any number.
+    redrives: int = MOST_REDRIVES
 
     @classmethod
     def parse(cls, kind: Kind, query: QueryDict) -> "Ask":
@@ -44,7 +51,11 @@ class Ask:
         outcome = query.get("outcome", "")
         if outcome and outcome not in OUTCOMES:
             raise InvalidInput("outcome", f"it is none of {', '.join(OUTCOMES)}")
-        ask = cls(kind, filter_, _number(query), outcome, query.get("boomerangs") == "1")
+        ask = cls(
+            kind, filter_, _number(query, "operation", "it is no number of an operation"), outcome,
+            query.get("boomerangs") == "1", query.get("held") == "1", query.get("kept") == "1",
+            _redrives(query),
+        )  # fmt: skip
         if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
             raise InvalidInput("filter", "what is restored is named by operation or id")
         return ask
@@ -70,7 +81,13 @@ class Ask:
     @property
     def options(self) -> Options:
         """The choices that the address makes."""
-        return Options(boomerangs=self.boomerangs, states=self.states if self.filter.states else ())
+        states = self.states if self.filter.states else ()
+        if self.kind is not Kind.RETRY:
+            return Options(states=states)
+        return Options(
+            boomerangs=self.boomerangs, held_tenants=self.held_tenants, kept_only=self.kept_only,
+            max_redrives=self.redrives or None, states=states,
+        )  # fmt: skip
 
     def query(self) -> str:
         """As the query of an address."""
@@ -83,9 +100,15 @@ class Ask:
             found["operation"] = str(self.operation)
         if self.outcome:
             found["outcome"] = self.outcome
-        if self.boomerangs:
-            found["boomerangs"] = "1"
+        chosen = {"boomerangs": self.boomerangs, "held": self.held_tenants, "kept": self.kept_only}
+        found |= {name: "1" for name, on in chosen.items() if on}
+        if self.redrives != MOST_REDRIVES:
+            found["redrives"] = str(self.redrives)
         return found
+
+    def recorded(self) -> dict[str, object]:
+        """For the operation and the audit trail: also the tenants that it was limited to."""
+        return self.params() | {name: one for name, one in self.filter.recorded().items() if name == "within"}
 
     def url(self, **more: str) -> str:
         """The address of its preview; an empty value leaves a part out."""
@@ -108,12 +131,12 @@ class Ask:
         if self.kind is Kind.RESTORE:
             return self._of_trash()
         if not self.states:
-            return Selection("false", {}, self.params())
+            return Selection("false", {}, self.recorded())
         # Chosen one by one, each gets its answer; of a filter only what may be touched is in the set.
         chosen = self.filter if self.filter.ids and not self.filter.states else self.filter.with_states(*self.states)
         clause, params = where(chosen)
         rows, more = self._of_operation("j.id")
-        return Selection(clause + rows, params | more, self.params())
+        return Selection(clause + rows, params | more, self.recorded())
 
     def _of_trash(self) -> Selection:
         parts, params = ["true"], dict[str, object]()
@@ -124,7 +147,10 @@ class Ask:
             parts.append("j.operation_id = %(operation)s")
             params["operation"] = self.operation
         rows, more = self._of_operation("j.job_id") if self.outcome else ("", {})
-        return Selection(" AND ".join(parts) + rows, params | more, self.params(), trash=True)
+        if self.filter.within is not None:
+            parts.append("j.tenant_id = ANY (%(within)s)")
+            params["within"] = sorted(self.filter.within)
+        return Selection(" AND ".join(parts) + rows, params | more, self.recorded(), trash=True)
 
     def _of_operation(self, column: str) -> tuple[str, dict[str, object]]:
         if self.operation is None:
@@ -146,6 +172,9 @@ class Ask:
             words += [part for one in self.filter.ids for part in ("--id", one)]
             words += [] if texts or self.filter.ids else ["--all"]
             words += ["--boomerangs"] if self.boomerangs else []
+            words += ["--held-tenants"] if self.held_tenants else []
+            words += ["--with-checkpoint"] if self.kept_only else []
+            words += ["--max-redrives", str(self.redrives)] if self.redrives != MOST_REDRIVES else []
         else:
             words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]
             words += ["--filter", self.query()] if self.query() else ["--all"]
@@ -163,6 +192,12 @@ def _flags(kind: Kind, options: Options) -> list[str]:
     if options.rate is not None:
         found += ["--rate", str(options.rate)]
     if kind is Kind.RETRY:
+        if options.ramp:
+            found.append("--ramp")
+        if options.idle_percent is not None:
+            found += ["--idle", str(options.idle_percent)]
+        if options.priority is not None:
+            found += ["--priority", str(options.priority)]
         if not options.keep_checkpoint:
             found.append("--start-over")
         if options.brake_percent is not None:
@@ -177,10 +212,17 @@ def preview_url(kind: Kind, query: str = "") -> str:
     return f"/bulk/{kind.value.replace('_', '-')}/" + (f"?{query}" if query else "")
 
 
-def _number(query: QueryDict) -> int | None:
-    text = query.get("operation", "")
+def _number(query: QueryDict, name: str, problem: str) -> int | None:
+    text = query.get(name, "")
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise InvalidInput("operation", "it is no number of an operation")
+        raise InvalidInput(name, problem)
     return int(text)
+
+
+def _redrives(query: QueryDict) -> int:
+    found = _number(query, "redrives", "it is no whole number")
+    if found is not None and found > MOST_REDRIVES_EVER:
+        raise InvalidInput("redrives", f"it must lie between 0 (any number) and {MOST_REDRIVES_EVER:,}")
+    return MOST_REDRIVES if found is None else found

@@ -62,6 +62,7 @@ PARENT = {
     "artifact_new": "artifacts",
     "artifact_dialog": "artifacts",
     "upload_artifact": "artifacts",
+    "ledger_repair_dialog": "ledger",
     "operation": "operations",
     "operation_dialog": "operations",
     "trash": "dlq",
@@ -82,6 +83,10 @@ PARENT = {
     "set_membership": "people",
     "alert_rule": "alerts",
     "alert_channel": "alerts",
+    "remote": "settings",
+    "remote_type": "settings",
+    "set_remote": "settings",
+    "rotate_remote": "settings",
 }
 
 
@@ -91,6 +96,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     environment = conf().environment
     context: dict[str, Any] = {
         "environment": {"name": environment, "is_production": environment == "prod"},
+        "zone": str(viewers_zone(request)),
         "zone_is_mine": str(viewers_zone(request)) != "UTC",
         "login_url": settings.LOGIN_URL if settings.LOGIN_URL.startswith("/") else reverse(settings.LOGIN_URL),
         "logout_url": reverse("account_logout"),

@@ -6,8 +6,12 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from jobs.console import ends
+from jobs.console.ends import AT, AT_WORDS, End
 from jobs.console.paging import storable
 from jobs.console.permissions import LONGEST_PAUSE_SECONDS
+from jobs.console.queries.db import database_now
+from jobs.domain import moments
 from jobs.domain.bulk import FASTEST, MOST_SAMPLES, PRIORITIES, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.groups import CHOICES, WORDS
@@ -23,6 +27,7 @@ ENDS = [
     ("3600", "in 1 h"),
     ("14400", "in 4 h"),
     ("86400", "in 24 h"),
+    (AT, AT_WORDS),
     ("", "when somebody lifts it"),
 ]
 
@@ -68,8 +73,10 @@ class CapForm(ReasonForm):
         required=False, min_value=1, max_value=LONGEST_RUN_SECONDS, error_messages={"invalid": "It is no whole number."}
     )
     ends = forms.ChoiceField(
-        required=False, choices=[(one, one) for one in ("keep", "back", "3600", "14400", "86400", "")]
+        required=False, choices=[(one, one) for one in ("keep", "back", "3600", "14400", "86400", AT, "")]
     )
+    until = TextField(required=False, max_length=moments.LONGEST)
+    until_offset = TextField(required=False, max_length=6)
     version = forms.IntegerField(required=False, min_value=0)
 
 
@@ -80,7 +87,8 @@ class RevealForm(ReasonForm):
 
 
 class BulkForm(ReasonForm):
-    """How a bulk action is done. `expected`: how many were shown; `typed`: that number again, where nothing narrows it."""
+    """How a bulk action is done. `expected`: how many were shown, `at_least` when counting stopped there, at `shown_at`;
+    `typed`: that number again, where nothing narrows it."""
 
     token = TextField(required=False, max_length=64)
     expected = forms.IntegerField(required=False, min_value=0, max_value=2**31)
@@ -91,6 +99,10 @@ class BulkForm(ReasonForm):
     brake_percent = forms.IntegerField(required=False, min_value=1, max_value=100)
     brake_of = forms.IntegerField(required=False, min_value=5, max_value=MOST_SAMPLES)
     brake_wait_minutes = forms.IntegerField(required=False, min_value=1, max_value=43_200)
+    ramp = forms.BooleanField(required=False)
+    idle_percent = forms.IntegerField(required=False, min_value=1, max_value=100)
+    at_least = forms.BooleanField(required=False)
+    shown_at = TextField(required=False, max_length=64)
 
     def options(self, first: Options) -> Options:
         """The choices of a valid form, on top of those of the address."""
@@ -101,6 +113,8 @@ class BulkForm(ReasonForm):
             keep_checkpoint=data.get("checkpoint") != "drop",
             priority=data.get("priority"),
             rate=data.get("rate"),
+            ramp=bool(data.get("ramp") and data.get("rate")),
+            idle_percent=data.get("idle_percent"),
             brake_percent=data.get("brake_percent"),
             brake_of=data.get("brake_of") or first.brake_of,
             brake_wait_seconds=wait * 60 if wait else None,
@@ -170,10 +184,17 @@ class PauseForm(ReasonForm):
     project = TextField(label="Project", required=False)
     everything = forms.BooleanField(required=False, label="Everything")
     ends = forms.ChoiceField(label="Ends", choices=ENDS, required=False, initial="3600")
+    until = TextField(required=False, max_length=moments.LONGEST)
+    until_offset = TextField(required=False, max_length=6)
+    end = End()
 
     def clean(self) -> dict[str, Any]:
         """A pause without a scope has to say that it means everything."""
         data = super().clean() or {}
+        if "ends" in data:
+            self.end = ends.read(data, database_now())
+        if self.end.problem:
+            self.add_error("until", self.end.problem)
         scoped = any(data.get(name) for name in ("type", "tenant", "project"))
         if not self.errors and scoped == bool(data.get("everything")):
             raise ValidationError(
@@ -185,8 +206,7 @@ class PauseForm(ReasonForm):
     @property
     def ends_in_seconds(self) -> float | None:
         """None: it has no end."""
-        ends = self.cleaned_data.get("ends")
-        return float(ends) if ends else None
+        return self.end.seconds
 
     @property
     def needs_admin(self) -> bool:

@@ -28,6 +28,7 @@ TABLE: dict[str, frozenset[Role]] = {
     "ledger_purge": _ADMIN,
     "upload_artifact": _JOBS,
     "reprocess_artifact": _JOBS,
+    "ledger_repair": _ADMIN,
     "pause": _QUEUE,
     "resume": _QUEUE,
     "pause_long": _ADMIN,
@@ -62,21 +63,25 @@ TABLE: dict[str, frozenset[Role]] = {
     "remove_channel": _ADMIN,
     "test_channel": _ADMIN,
     "set_membership": _ADMIN,
+    "set_remote": _ADMIN,
+    "rotate_remote": _ADMIN,
+    "remove_remote": _ADMIN,
 }
 
 # What somebody limited to some tenants may do to their jobs, if the role may. The rest touches all tenants.
 LIMITED = frozenset({
-    "read", "export", "enqueue", "cancel", "retry", "rerun", "run_now", "upload_artifact", "reprocess_artifact",
-    "acknowledge",
+    "read", "export", "enqueue", "cancel", "retry", "rerun", "run_now", "acknowledge", "bulk_retry", "pause_operation",
+    "resume_operation", "stop_operation", "upload_artifact", "reprocess_artifact",
 })  # fmt: skip
 # The pages (names of routes) whose every figure is read for those tenants alone. A page that is not named here is not
 # offered to them: a new one has to show first that it obeys the scope.
 LIMITED_PAGES = frozenset({
     "overview", "jobs", "job", "job_by_id", "raw", "why", "export", "save_filter", "forget_filter", "enqueue", "dialog",
     "cancel", "retry", "rerun", "run_now", "failures", "failure_runs", "dlq", "tenants", "ledger", "live", "nav",
-    "ledger_document", "pause_line", "artifacts", "artifact", "artifact_new", "artifact_dialog", "upload_artifact",
-    "reprocess_artifact",
-    "alerts", "alert", "acknowledge", "notifications", "read_notifications",
+    "ledger_document", "pause_line", "alerts", "alert", "acknowledge", "notifications", "read_notifications", "tenant",
+    "trash", "bulk", "bulk_retry", "operations", "operation", "operation_dialog", "export_operation", "pause_operation",
+    "resume_operation", "stop_operation",
+    "artifacts", "artifact", "artifact_new", "artifact_dialog", "upload_artifact", "reprocess_artifact",
 })  # fmt: skip
 
 # A pause by anyone but an admin ends within a day.

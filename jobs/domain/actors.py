@@ -21,3 +21,8 @@ def worker(worker_id: str) -> str:
 def ledger(event_id: str) -> str:
     """A hook of the document ledger."""
     return f"ledger:{event_id}"
+
+
+def remote(job_type: str) -> str:
+    """The service that runs a job type elsewhere."""
+    return f"remote:{job_type}"

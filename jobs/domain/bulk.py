@@ -8,6 +8,9 @@ from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 
 FASTEST = 100_000
+# A job that came back so often is left in the DLQ unless somebody says otherwise.
+MOST_REDRIVES = 5
+MOST_REDRIVES_EVER = 1_000
 PRIORITIES = 1_000_000
 MOST_SAMPLES = 500
 
@@ -95,7 +98,13 @@ SPECS: dict[Kind, Spec] = {
 
 @dataclass(frozen=True)
 class Options:
-    """How it is done. `rate`: jobs a minute, None: as fast as goes well. Percent and seconds of the brake; None: off."""
+    """How it is done. `rate`: jobs a minute, None: as fast as goes well. Percent and seconds of the brake; None: off.
+
+    Of a redrive: `ramp` leads up to the rate while what it releases ends well; `idle_percent` is the share of the workers'
+    idle slots that it may use; `priority` is the highest that its jobs go back with; `boomerangs` and `held_tenants` are
+    taken along or left; `max_redrives` None: no limit; `kept_only` leaves jobs without a checkpoint. `shown`: how many the
+    person saw, None when they were not counted to the end.
+    """
 
     keep_checkpoint: bool = True
     priority: int | None = None
@@ -106,6 +115,12 @@ class Options:
     brake_wait_seconds: int | None = None
     brake_since: str | None = None
     states: tuple[str, ...] = ()
+    ramp: bool = False
+    idle_percent: int | None = None
+    held_tenants: bool = False
+    max_redrives: int | None = None
+    kept_only: bool = False
+    shown: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What is kept with the operation."""
@@ -127,6 +142,10 @@ class Options:
         _between("brake_percent", self.brake_percent, 1, 100)
         _between("brake_of", self.brake_of, 5, MOST_SAMPLES)
         _between("brake_wait_seconds", self.brake_wait_seconds, 1, 30 * 86_400)
+        _between("idle_percent", self.idle_percent, 1, 100)
+        _between("max_redrives", self.max_redrives, 1, MOST_REDRIVES_EVER)
+        if self.ramp and self.rate is None:
+            raise InvalidInput("ramp", "it needs a rate to lead up to")
         if kind is Kind.PRIORITY and self.priority is None:
             raise InvalidInput("priority", "it is missing; give a whole number")
         _between("priority", self.priority, -PRIORITIES, PRIORITIES)
@@ -144,3 +163,7 @@ NOT_IN_TRASH = "it is not in the trash any more"
 ID_TAKEN = "its id is taken by a new job"
 KEY_HELD = "another active job holds its unique key"
 REDRIVEN = "somebody redrove it meanwhile"
+OVER_LIMIT = "redriven as often as the limit allows"
+TENANT_PAUSED = "its tenant is paused"
+TENANT_SUSPENDED = "its tenant is suspended"
+NO_CHECKPOINT = "it has no checkpoint"

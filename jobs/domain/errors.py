@@ -157,3 +157,7 @@ class WorkerStopping(StopRun):
 
 class RunTooLong(StopRun):
     """The job ran longer than its type may."""
+
+
+class ServiceRemoved(RunTooLong):
+    """The service that did the run is no longer its type's: as a run that took too long, it is tried again."""

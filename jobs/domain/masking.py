@@ -22,6 +22,13 @@ _BETWEEN = re.compile(r"[^a-z0-9]+")
 # A whole string (or one without its end, where the text was cut) with the colon that makes it a key, or a bracket.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"(?P<key>\s*+:\s*+)?|\\?$)|[{}\[\]]', re.DOTALL)
 _SCALAR = re.compile(r"[^,}\]\s]*")
+# In prose: `key=value`, `key: value`, `'key': 'value'`; after a scheme such as Bearer the next word belongs to the value.
+_KEY = re.compile(r"""(?<![\w.-])(?P<key>[A-Za-z_][\w.-]{0,80}+)["']?\s{0,3}[=:]\s{0,3}""")
+_VALUE = re.compile(
+    r"""'[^'\n]{0,2000}'?|"[^"\n]{0,2000}"?|(?:(?:Bearer|Basic|Digest|Token)\s{1,3})?[^\s,;&'"(){}\[\]]{1,2000}""",
+    re.IGNORECASE,
+)
+_PASSWORD_IN_URL = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@]{0,200}:)[^\s/@]{1,500}(?=@)")
 
 
 def is_secret(key: str, more: Sequence[str] = ()) -> bool:
@@ -43,6 +50,24 @@ def mask_json(text: str, more: Sequence[str] = ()) -> tuple[str, int]:
         parts += [text[done:start], json.dumps(MASK, ensure_ascii=False)]
         done, masked = end, masked + 1
     return "".join([*parts, text[done:]]), masked
+
+
+def mask_text(text: str, more: Sequence[str] = ()) -> str:
+    """Prose such as an error with the values of secrets masked: in JSON that it quotes, in pairs, in addresses."""
+    masked = _PASSWORD_IN_URL.sub(lambda found: found["before"] + MASK, mask_json(text, more)[0])
+    parts: list[str] = []
+    done = 0
+    for found in _KEY.finditer(masked):
+        value = _VALUE.match(masked, found.end())
+        if found.start() >= done and value and is_secret(found["key"], more) and _tells(value[0]):
+            parts += [masked[done : found.end()], MASK]
+            done = value.end()
+    return "".join([*parts, masked[done:]])
+
+
+def _tells(value: str) -> bool:
+    bare = value.strip("'\"")
+    return not MASK.startswith(bare[:6] or MASK) and bare.lower() not in ("null", "none", "true", "false")
 
 
 def mask(value: Any, more: Sequence[str] = ()) -> Any:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from jobs.domain.errors import RunLost, StopRun
+from jobs.domain.outcomes import Run
 
 
 class Reporter(Protocol):
@@ -22,6 +23,7 @@ class StopSignal:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._lost = threading.Event()
         self._reason: StopRun | None = None
         self.since: float | None = None  # monotonic seconds
         self._lock = threading.Lock()
@@ -32,6 +34,8 @@ class StopSignal:
             if self._reason is None or (isinstance(reason, RunLost) and not isinstance(self._reason, RunLost)):
                 self._reason = reason
                 self.since = time.monotonic()
+        if isinstance(reason, RunLost):
+            self._lost.set()
         self._event.set()
 
     @property
@@ -40,6 +44,10 @@ class StopSignal:
 
     def wait(self, seconds: float) -> bool:
         return self._event.wait(seconds)
+
+    def wait_lost(self, seconds: float) -> bool:
+        """Waits until the run is no longer ours, whatever else stopped it; false after so many seconds."""
+        return self._lost.wait(seconds)
 
 
 class JobContext:
@@ -61,6 +69,7 @@ class JobContext:
         reporter: Reporter,
         stop: StopSignal,
         log: Callable[[], logging.Logger],
+        run: Run | None = None,
     ) -> None:
         self.id = id
         self.type = type
@@ -72,6 +81,7 @@ class JobContext:
         self._reporter = reporter
         self._stop = stop
         self._log = log
+        self.run = run
 
     @cached_property
     def log(self) -> logging.Logger:
@@ -100,3 +110,7 @@ class JobContext:
         while (left := deadline - time.monotonic()) > 0 and not self._stop.wait(left):
             pass
         self.raise_if_cancelled()
+
+    def wait_lost(self, seconds: float) -> bool:
+        """Waits until the run is no longer ours: its end was recorded by somebody else. For a run that is stopping."""
+        return self._stop.wait_lost(seconds)

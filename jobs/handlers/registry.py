@@ -1,6 +1,9 @@
-"""Which function does which job type. Filled at import time by `@handler`, read by the worker."""
+"""Which function does which job type. Filled at import time by `@handler`, read by the worker.
 
-from collections.abc import Callable
+Types that another service runs are data, and come and go while the process runs (`serve_elsewhere`).
+"""
+
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +16,7 @@ type HandlerFunction = Callable[[JobContext], Any]
 BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl", "jobs.handlers.artifact_intel")
 
 _handlers: dict[str, HandlerFunction] = {}
+_elsewhere: dict[str, HandlerFunction] = {}
 
 
 def handler(job_type: str) -> Callable[[HandlerFunction], HandlerFunction]:
@@ -32,17 +36,28 @@ def handler(job_type: str) -> Callable[[HandlerFunction], HandlerFunction]:
     return register
 
 
+def serve_elsewhere(job_types: Iterable[str], function: HandlerFunction) -> None:
+    """From now on `function` does exactly these types, in place of a handler of this process where there is one."""
+    global _elsewhere
+    _elsewhere = dict.fromkeys(job_types, function)
+
+
+def is_elsewhere(job_type: str) -> bool:
+    """Is this type done by another service, which also tells its end?"""
+    return job_type in _elsewhere
+
+
 def find(job_type: str) -> HandlerFunction:
     """The handler of a type. Raises `UnknownHandler`."""
-    try:
-        return _handlers[job_type]
-    except KeyError:
-        raise UnknownHandler(job_type, list(_handlers)) from None
+    function = _elsewhere.get(job_type) or _handlers.get(job_type)
+    if function is None:
+        raise UnknownHandler(job_type, types())
+    return function
 
 
 def types() -> list[str]:
     """All types that this process has a handler for, sorted."""
-    return sorted(_handlers)
+    return sorted(_handlers.keys() | _elsewhere.keys())
 
 
 def load(extra_modules: list[str]) -> None:

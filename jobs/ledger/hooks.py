@@ -3,6 +3,9 @@
 A hook is called with the event and may run twice: its process may be killed before its outcome is recorded. One that
 writes to this database alone (the default) runs in the transaction that records its success, so that what it wrote is
 there exactly once. One that talks to others says `atomic=False` and must bear being repeated.
+
+A hook that takes longer than `LEDGER_HOOK_SECONDS`, or than the `seconds` it names itself, is given up: its attempt has
+failed.
 """
 
 import json
@@ -22,6 +25,22 @@ _hooks: dict[str, "Hook"] = {}
 
 class HookRefused(JobsError):
     """The event can never succeed, whatever is tried: its document is gone, its payload makes no sense."""
+
+
+class HookTooSlow(JobsError):
+    """The hook did not return in its time, and was given up. What it still does changes nothing of the event."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the hook did not return within {seconds:g} s and was given up")
+
+
+class HookHangs(JobsError):
+    """Runs of this hook were given up here and have not returned yet; another is not begun."""
+
+    def __init__(self, hook_type: str, runs: int) -> None:
+        super().__init__(
+            f"{runs} runs of hook {hook_type[:200]} hang in this worker; it is not begun here until one ends"
+        )
 
 
 class UnknownHook(JobsError):
@@ -70,6 +89,7 @@ class Hook:
 
     function: HookFunction
     atomic: bool = True
+    seconds: float | None = None  # None: LEDGER_HOOK_SECONDS
 
     @property
     def name(self) -> str:
@@ -77,14 +97,18 @@ class Hook:
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
 
-def hook(hook_type: str, *, atomic: bool = True) -> Callable[[HookFunction], HookFunction]:
+def hook(
+    hook_type: str, *, atomic: bool = True, seconds: float | None = None
+) -> Callable[[HookFunction], HookFunction]:
     """Registers the decorated function for `hook_type`. The same function may be registered again (a reload).
+
+    `seconds`: how long it may take, instead of `LEDGER_HOOK_SECONDS`.
 
     Raises ValueError when another function already does that type.
     """
 
     def register(function: HookFunction) -> HookFunction:
-        new, known = Hook(function, atomic), _hooks.get(hook_type)
+        new, known = Hook(function, atomic, seconds), _hooks.get(hook_type)
         if known is not None and known.name != new.name:
             raise ValueError(f"hook type {hook_type} already has the handler {known.name}; {new.name} is refused")
         _hooks[hook_type] = new
@@ -104,6 +128,11 @@ def find(hook_type: str) -> Hook:
 def types() -> list[str]:
     """All hook types that this process knows, sorted."""
     return sorted(_hooks)
+
+
+def shortest_limit(default: float) -> float:
+    """The shortest time in seconds that any hook may take, `default` being that of those that name none."""
+    return min([default, *(one.seconds for one in _hooks.values() if one.seconds is not None)])
 
 
 def load(modules: list[str]) -> None:

@@ -135,6 +135,11 @@ def release(events: Sequence[Event]) -> int:
     return len(run("release_events", {"ids": [event.id for event in events], "token": events[0].claim_token}))
 
 
+def end_backend(backend: int) -> None:
+    """Ends a session of this program, whose thread hangs: its transaction is undone, and what it has locked is free."""
+    run("end_backend", {"backend": backend})
+
+
 def mark_succeeded(event: Event) -> bool:
     """The run went well. False when the claim is no longer ours: nothing was changed."""
     return mark_all_succeeded([event]) == 1

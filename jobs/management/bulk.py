@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from dataclasses import replace
 from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -39,24 +40,49 @@ def add_options(parser: CommandParser, kinds: tuple[Kind, ...]) -> None:
             "--brake", metavar="PERCENT/OF", help="Stops when so many of the last released fail: 20/50."
         )
         parser.add_argument("--brake-wait", metavar="TIME", help="Stops when other jobs wait for longer: 45min.")
-    if Kind.PRIORITY in kinds:
-        parser.add_argument("--priority", type=int, help="The new priority; higher goes first.")
+        parser.add_argument("--held-tenants", action="store_true", help="Also jobs of paused and suspended tenants.")
+        parser.add_argument("--with-checkpoint", action="store_true", help="Only jobs that have a checkpoint.")
+        parser.add_argument(
+            "--max-redrives",
+            type=int,
+            metavar="N",
+            help="Leaves jobs redriven so often before; 5 unless set, 0 for none.",
+        )
+        parser.add_argument(
+            "--ramp", action="store_true", help="Leads up to the rate while what is released ends well."
+        )
+        parser.add_argument(
+            "--idle", type=int, metavar="PERCENT", help="At most this share of the workers' idle slots."
+        )
+    if {Kind.RETRY, Kind.PRIORITY} & set(kinds):
+        parser.add_argument(
+            "--priority", type=int, help="The new priority; of a redrive the highest that its jobs go back with."
+        )
 
 
 def options_of(ask: Ask, options: dict[str, Any]) -> Options:
     """The choices of a command line. Raises `InvalidInput` that names the argument."""
     percent, of = _brake(options.get("brake"))
     wait = options.get("brake_wait")
-    return Options(
+    return replace(
+        ask.options,
         keep_checkpoint=not options.get("start_over"),
         priority=options.get("priority"),
         rate=options.get("rate"),
-        boomerangs=ask.boomerangs,
+        ramp=bool(options.get("ramp")),
+        idle_percent=options.get("idle"),
         brake_percent=percent,
         brake_of=of,
         brake_wait_seconds=int(seconds_until(wait)) if wait else None,
-        states=ask.options.states,
     )
+
+
+def chosen(options: dict[str, Any]) -> dict[str, str]:
+    """What is taken along or left, as the pages' addresses say it."""
+    flags = {"boomerangs": "boomerangs", "held": "held_tenants", "kept": "with_checkpoint"}
+    found = {name: "1" for name, option in flags.items() if options.get(option)}
+    most = options.get("max_redrives")
+    return found if most is None else found | {"redrives": str(most)}
 
 
 def _brake(text: str | None) -> tuple[int | None, int]:
@@ -94,9 +120,12 @@ def begin(command: BaseCommand, ask: Ask, options: dict[str, Any]) -> None:
 
 
 def _asked(command: BaseCommand, ask: Ask, options: dict[str, Any]) -> int | None:
-    found = preview.preview(ask.selection())
+    found = preview.preview(ask.kind, ask.selection(), options_of(ask, options), ask.states)
     number = f"{found.n:,}" if found.whole else f"at least {found.n:,}" if found.known else "an unknown number of"
     line = f"{SPECS[ask.kind].verb} {number} jobs"
+    if found.why and not options["json"]:
+        for why, left in sorted(found.why.items()):
+            command.stdout.write(f"{left:>9,}  stay: {why.removeprefix(preview.STATE)}")
     if not options["yes"]:
         if not (sys.stdin.isatty() and is_terminal()):
             raise CommandError(f"{line}? Nobody can answer here, so nothing was done; add --yes", returncode=REFUSED)

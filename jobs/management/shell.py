@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from django.core.management.base import CommandError
 from django.db import OperationalError
 
+from jobs.console.queries.db import database_now
 from jobs.domain.errors import InvalidInput, JobsError
+from jobs.domain.moments import ComesTwice, moment
 from jobs.operations.actions import Person
 
 REFUSED, USAGE = 1, 2
@@ -42,20 +44,23 @@ def refusals() -> Iterator[None]:
 
 
 def seconds_until(text: str, now: datetime | None = None) -> float:
-    """Seconds from `30min`, `2h`, `1d`, or until a moment in ISO 8601 (UTC unless it names an offset).
+    """Seconds from `30min`, `2h`, `1d`, or until a moment in ISO 8601: UTC unless it names an offset or a `[Zone]`.
 
-    Raises `InvalidInput` for anything else, and for what is not in the future.
+    `now` None: the database's. Raises `InvalidInput` for anything else, and for what is not in the future.
     """
     if match := re.fullmatch(r"(\d{1,9})\s*(s|min|m|h|d)", text.strip()):
         return float(int(match[1]) * _SECONDS[match[2]])
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        found = moment(text, UTC, "--until")
+    except ComesTwice as error:
+        raise InvalidInput("--until", f"{error.message}; write it behind the time") from None
+    except InvalidInput as error:
+        if "date and time" not in error.message:
+            raise
         raise InvalidInput(
             "--until", f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)"
         ) from None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    seconds = (found - (now or database_now())).total_seconds()
     if seconds <= 0:
         raise InvalidInput("--until", f"{text} has passed")
     return seconds

@@ -130,6 +130,7 @@ class Start:
             env["DATABASE_URL"] = ordinary_role.switched(env["DATABASE_URL"], self._role_switch)
         if address.loopback:
             env.setdefault("DETIQ_INSECURE_COOKIES", "1")
+            env.setdefault("DETIQ_PUBLIC_URL", address.url)
         if not env.get("ALLOWED_HOSTS"):
             env["ALLOWED_HOSTS"] = ",".join(["localhost", "127.0.0.1", "[::1]", address.host])
         if self._makes_demo or self._found.demo:

@@ -6,7 +6,7 @@ import jobs.models.artifact
 
 class Migration(migrations.Migration):
     # The indexes of 0010_artifact_indexes.sql are added by `migrate` itself, as on adopted tables.
-    dependencies = [("jobs", "0011_notifications")]
+    dependencies = [("jobs", "0013_acting")]
 
     operations = [
         # Only how the column is read is another: in adopted tables it may be an array.

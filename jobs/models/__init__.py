@@ -14,6 +14,7 @@ from jobs.models.ledger import LedgerJob, LifecycleEvent, Membership, Notificati
 from jobs.models.operation import Operation, OperationItem
 from jobs.models.pause import GateChange, Pause, SystemConfig
 from jobs.models.people import TenantLimit
+from jobs.models.remote import RemoteNonce, RemoteRun, RemoteType
 from jobs.models.rule import FailureRule
 from jobs.models.saved_filter import SavedFilter
 from jobs.models.settings import TenantSetting, TypeSetting
@@ -48,6 +49,9 @@ __all__ = [
     "Pause",
     "ProjectArtifact",
     "ProjectKnowledge",
+    "RemoteNonce",
+    "RemoteRun",
+    "RemoteType",
     "SavedFilter",
     "SweepDuty",
     "SystemConfig",

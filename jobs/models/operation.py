@@ -29,6 +29,8 @@ class Operation(models.Model):
     note = models.TextField(default="", db_default="")
     # Up to when the rate's allowance is used up.
     paced_at = models.DateTimeField(null=True)
+    # The position up to which its rows have been looked at.
+    reached = models.IntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "operation"

@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from jobs.conf import conf
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.models import AlertChannel
-from jobs.notifications.vault import seal
+from jobs.vault import CHANNELS
 
 KINDS = {"email": "E-mail", "webhook": "Signed webhook", "apprise": "Slack and the like (apprise)"}
 LONGEST_NAME, LONGEST_TARGET, LEAST_SECRET = 100, 2_000, 16
@@ -74,11 +74,11 @@ def checked(wanted: Wanted, check_url: CheckUrl) -> dict[str, object]:
         target = wanted.target.strip()
         if len(target) > LONGEST_TARGET:
             raise InvalidInput("target", f"it is longer than {LONGEST_TARGET:,} characters")
-        fields |= {"target": seal(target), "shown": _SHOWN[wanted.kind](target, check_url)}
+        fields |= {"target": CHANNELS.seal(target), "shown": _SHOWN[wanted.kind](target, check_url)}
     if wanted.secret is not None and wanted.kind == "webhook":
         if len(wanted.secret) < LEAST_SECRET:
             raise InvalidInput("secret", f"it must have at least {LEAST_SECRET} characters")
-        fields["secret"] = seal(wanted.secret)
+        fields["secret"] = CHANNELS.seal(wanted.secret)
     return fields
 
 

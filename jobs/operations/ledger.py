@@ -10,6 +10,7 @@ from django.db import transaction
 from jobs import audit
 from jobs.conf import conf
 from jobs.domain.errors import InvalidInput, JobsError
+from jobs.domain.masking import mask_text
 from jobs.ledger import outbox
 from jobs.ledger.outbox import Moved
 from jobs.operations.actions import Person, audited, required
@@ -111,4 +112,9 @@ def _chosen(
 
 
 def _kept(answer: Moved) -> dict[str, Any]:
-    return {name: value for name, value in answer.row.items() if name not in ("id", "changed")}
+    """What the audit trail keeps of an event, for ever: without the secrets that its texts may hold."""
+    kept = {name: value for name, value in answer.row.items() if name not in ("id", "changed")}
+    keys = conf().masked_keys
+    for name in kept.keys() & {"last_error", "payload_json"}:
+        kept[name] = kept[name] and mask_text(kept[name], keys)
+    return kept

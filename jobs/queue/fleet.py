@@ -24,7 +24,7 @@ def register(identity: WorkerIdentity, using: Connection) -> None:
 
 def beat(identity: WorkerIdentity, stopping: bool, using: Connection) -> None:
     """The worker's sign of life; registers again if somebody removed it."""
-    if not run("beat_worker", {"id": identity.id, "stopping": stopping}, using):
+    if not run("beat_worker", {"id": identity.id, "stopping": stopping, "types": identity.types}, using):
         register(identity, using)
 
 

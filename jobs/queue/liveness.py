@@ -28,7 +28,7 @@ class LogLine:
     message: str
 
 
-def beat(worker: str, runs: Sequence[Run], using: Connection) -> None:
+def beat(worker: str, runs: Sequence[Run], using: Connection | None = None) -> None:
     """A sign of life for all of these runs. A row that somebody has locked is written at the next beat."""
     run("beat", {"worker": worker} | _keys(runs), using)
 
@@ -55,7 +55,7 @@ def held_by(worker: str, using: Connection) -> list[Run]:
     return [Run(row["id"], worker, row["started"]) for row in run("held_by", {"worker": worker}, using)]
 
 
-def report_progress(worker: str, reports: Sequence[Progress], using: Connection) -> None:
+def report_progress(worker: str, reports: Sequence[Progress], using: Connection | None = None) -> None:
     """Stores the progress of several runs in one statement. Runs that are no longer ours are passed over."""
     params = {
         "worker": worker,
@@ -65,7 +65,7 @@ def report_progress(worker: str, reports: Sequence[Progress], using: Connection)
     run("report_progress", params | _keys([report.run for report in reports]), using)
 
 
-def save_checkpoint(of: Run, checkpoint: str, using: Connection) -> None:
+def save_checkpoint(of: Run, checkpoint: str, using: Connection | None = None) -> None:
     """Stores a checkpoint (JSON text). Raises `RunLost` when the run is no longer ours."""
     saved = run(
         "save_checkpoint",
@@ -76,7 +76,7 @@ def save_checkpoint(of: Run, checkpoint: str, using: Connection) -> None:
         raise RunLost
 
 
-def write_logs(lines: Sequence[LogLine], using: Connection) -> None:
+def write_logs(lines: Sequence[LogLine], using: Connection | None = None) -> None:
     """Stores log lines of any runs. They are kept also for a run that was lost: they say what it did."""
     params = {
         "ids": [line.run.job_id for line in lines],

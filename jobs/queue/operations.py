@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from jobs.domain.bulk import CAME_BACK, Kind, Options
+from jobs.conf import conf
+from jobs.domain.bulk import (
+    CAME_BACK,
+    NO_CHECKPOINT,
+    OVER_LIMIT,
+    TENANT_PAUSED,
+    TENANT_SUSPENDED,
+    Kind,
+    Options,
+)
 from jobs.domain.states import state
 from jobs.queue.statements import Row, run
 
@@ -53,11 +62,12 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """A job as a batch found it. `state` None: there is none. `locked`: somebody else is at it."""
+    """A job as a batch found it. `state` None: there is none. `locked`: somebody else is at it. `kept`: has a checkpoint."""
 
     state: str | None
     redrives: int
     locked: bool
+    kept: bool
 
 
 @dataclass(frozen=True)
@@ -80,30 +90,56 @@ class Taken:
     reason: str
     options: Options
     total: int
+    reached: int = 0
 
 
 # --- The set ----------------------------------------------------------------------------------------------------------
 JOBS = """
     SELECT j.id, j."tenantId" AS tenant_id, j.type, detiq_state(j.status::text, j.dlq) AS state,
-           j."redriveCount" AS redrives, coalesce(j."dlqAt", j."queuedAt")::timestamptz AS since
+           j."redriveCount" AS redrives, coalesce(j."dlqAt", j."queuedAt")::timestamptz AS since,
+           j.checkpoint IS NOT NULL AS kept{more}
       FROM "PlatformJob" j WHERE {condition}"""
 TRASH = """
     SELECT j.job_id AS id, j.tenant_id, coalesce(j.row ->> 'type', '') AS type,
            detiq_state(j.row ->> 'status', coalesce((j.row ->> 'dlq')::boolean, false)) AS state,
-           coalesce((j.row ->> 'redriveCount')::integer, 0) AS redrives, j.purged_at AS since
+           coalesce((j.row ->> 'redriveCount')::integer, 0) AS redrives, j.purged_at AS since, false AS kept{more}
       FROM job_trash j WHERE {condition}"""
+
+# What is left out of a redrive from the start, and why: `left_out` of each row of `chosen`, in the order of the reasons. The
+# preview asks the same statement, so that it shows what will be.
+JUDGED = """
+tenant AS MATERIALIZED (
+    SELECT tenant_id FROM chosen WHERE %(op_no_held)s GROUP BY tenant_id
+), paused AS MATERIALIZED (
+    SELECT p.tenant_id, p.type FROM queue_pause p
+     WHERE %(op_no_held)s AND p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > clock_timestamp())
+       AND p.tenant_id IS NOT NULL AND p.project_id IS NULL
+), suspended AS MATERIALIZED (
+    SELECT tenant_id FROM tenant WHERE detiq_tenant_cap(tenant_id, %(op_cap)s) = 0
+), judged AS (
+    SELECT c.*,
+           CASE WHEN %(op_no_boomerangs)s AND c.redrives > 0 THEN %(op_came_back)s
+                WHEN c.redrives >= %(op_most)s THEN %(op_over)s
+                WHEN c.tenant_id IN (SELECT tenant_id FROM paused WHERE type IS NULL)
+                  OR (c.tenant_id, c.type) IN (SELECT tenant_id, type FROM paused WHERE type IS NOT NULL)
+                THEN %(op_paused)s
+                WHEN c.tenant_id IN (SELECT tenant_id FROM suspended) THEN %(op_suspended)s
+                WHEN %(op_kept_only)s AND NOT c.kept THEN %(op_no_checkpoint)s
+           END AS left_out
+      FROM chosen c
+)"""
 
 # Tenants take turns, the oldest of each first: the order of the set is the order of the work.
 _FREEZE = """
 WITH chosen AS MATERIALIZED ({source}
-), placed AS (
-    SELECT c.*, row_number() OVER (PARTITION BY tenant_id ORDER BY since, id) AS turn FROM chosen c
+), {judged}, placed AS (
+    SELECT j.*, row_number() OVER (PARTITION BY tenant_id ORDER BY since, id) AS turn FROM judged j
 ), frozen AS (
     INSERT INTO operation_item (operation_id, position, job_id, tenant_id, type, state, redrives, outcome, reason, at)
     SELECT %(op_id)s, row_number() OVER (ORDER BY turn, tenant_id), id, tenant_id, type, state, redrives,
-           CASE WHEN left_out THEN 'skipped' END, CASE WHEN left_out THEN %(op_came_back)s END,
-           CASE WHEN left_out THEN clock_timestamp() END
-      FROM (SELECT p.*, %(op_no_boomerangs)s AND redrives > 0 AS left_out FROM placed p) p
+           CASE WHEN left_out IS NOT NULL THEN 'skipped' END, left_out,
+           CASE WHEN left_out IS NOT NULL THEN clock_timestamp() END
+      FROM placed
     RETURNING outcome
 )
 UPDATE operation o SET total = f.total, skipped = f.skipped
@@ -113,9 +149,26 @@ RETURNING o.total
 """
 
 
-def source(selection: Selection) -> str:
-    """The rows of a selection as a SELECT of id, tenant_id, type, state, redrives and since."""
-    return (TRASH if selection.trash else JOBS).format(condition=selection.condition)
+def source(selection: Selection, more: str = "") -> str:
+    """The rows of a selection as a SELECT of id, tenant_id, type, state, redrives, since, kept, and `more` columns."""
+    return (TRASH if selection.trash else JOBS).format(condition=selection.condition, more=more)
+
+
+def judging(kind: Kind, options: Options) -> Row:
+    """The parameters of `JUDGED`: of anything but a redrive nothing is left out."""
+    redrive = kind is Kind.RETRY
+    return {
+        "op_no_boomerangs": redrive and not options.boomerangs,
+        "op_no_held": redrive and not options.held_tenants,
+        "op_kept_only": redrive and options.kept_only,
+        "op_most": options.max_redrives if redrive and options.max_redrives else 2**31 - 1,
+        "op_cap": conf().tenant_cap,
+        "op_came_back": CAME_BACK,
+        "op_over": OVER_LIMIT,
+        "op_paused": TENANT_PAUSED,
+        "op_suspended": TENANT_SUSPENDED,
+        "op_no_checkpoint": NO_CHECKPOINT,
+    }
 
 
 def begin(
@@ -133,14 +186,10 @@ def begin(
 
 
 def _freeze(operation_id: int, kind: Kind, selection: Selection, options: Options) -> int:
-    params = selection.params | {
-        "op_id": operation_id,
-        "op_came_back": CAME_BACK,
-        "op_no_boomerangs": kind is Kind.RETRY and not options.boomerangs,
-    }
+    params = selection.params | judging(kind, options) | {"op_id": operation_id}
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{FREEZE_SECONDS}s"])
-        cursor.execute(_FREEZE.format(source=source(selection)), params)
+        cursor.execute(_FREEZE.format(source=source(selection), judged=JUDGED), params)
         total: int = cursor.fetchone()[0]
         cursor.execute("SELECT set_config('statement_timeout', '0', true)")
     return total
@@ -153,7 +202,8 @@ def take(operation_id: int, runner: str) -> Taken | None:
     if not rows:
         return None
     row = rows[0]
-    return Taken(row["id"], Kind(row["kind"]), row["actor"], row["reason"], _options(row["options"]), row["total"])
+    return Taken(row["id"], Kind(row["kind"]), row["actor"], row["reason"], _options(row["options"]), row["total"],
+                 row["reached"])  # fmt: skip
 
 
 def _options(found: Any) -> Options:
@@ -189,11 +239,13 @@ def jobs_now(job_ids: Sequence[str]) -> dict[str, Found]:
 
 def _found(row: Row) -> Found:
     found = None if row["status"] is None else state(row["status"], row["dlq"])
-    return Found(found, row["redrives"] or 0, row["locked"])
+    return Found(found, row["redrives"] or 0, row["locked"], bool(row["kept"]))
 
 
-def write(operation_id: int, decided: Sequence[Decided], *, rate: int | None, burst_seconds: float) -> Counted:
-    """Records outcomes and the progress."""
+def write(
+    operation_id: int, decided: Sequence[Decided], *, reached: int, rate: float | None, burst_seconds: float
+) -> Counted:
+    """Records outcomes and the progress; `reached`: the position up to which rows were looked at."""
     row = run(
         "operation_write",
         {
@@ -204,6 +256,7 @@ def write(operation_id: int, decided: Sequence[Decided], *, rate: int | None, bu
             "details": [one.detail for one in decided],
             "seconds_each": 60.0 / rate if rate else 0.0,
             "burst_seconds": burst_seconds,
+            "reached": reached,
         },
     )[0]
     return Counted(**row)
@@ -237,6 +290,25 @@ def samples(operation_id: int, since: Any, of: int) -> tuple[int, int]:
     """Of the last `of` released jobs that ended since: (how many ended, how many of them failed)."""
     row = run("operation_samples", {"id": operation_id, "since": since, "of": of, "looked_at": max(1000, 4 * of)})[0]
     return row["ended"], row["failed"]
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The slots of live workers; the runs of others than the operation's jobs; its own that run or wait to run."""
+
+    slots: int
+    others: int
+    ours: int
+
+    @property
+    def idle(self) -> int:
+        """Slots that nobody else uses."""
+        return max(0, self.slots - self.others)
+
+
+def crew(operation_id: int, silent_seconds: float) -> Crew:
+    """Who could run what a redrive releases. Its jobs that wait are counted among those it released last."""
+    return Crew(**run("operation_crew", {"id": operation_id, "silent_seconds": silent_seconds})[0])
 
 
 def live_wait_seconds() -> float:

@@ -7,7 +7,7 @@ import structlog
 
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.models.pause import scope_words
-from jobs.queue.statements import Connection, run
+from jobs.queue.statements import Connection, Row, run, transaction
 
 log = structlog.get_logger("jobs.door")
 
@@ -52,7 +52,7 @@ def pause(
         raise InvalidInput("reason", "it is empty; say why, so that whoever finds the pause knows")
     if ends_in_seconds is not None and not 0 < ends_in_seconds <= LONGEST_SECONDS:
         raise InvalidInput("until", "it must lie in the future, within a year")
-    row = run(
+    row = _alone(
         "pause",
         {
             "type": type or None,
@@ -72,7 +72,7 @@ def lift(pause_id: int | None, *, by: str, reason: str, using: Connection | None
     """Lifts one pause; None: everything that pauses everything, the flag included. Raises `PauseNotFound`."""
     if not reason.strip():
         raise InvalidInput("reason", "it is empty; say why")
-    row = run("lift", {"id": pause_id, "by": by, "reason": reason.strip()}, using)[0]
+    row = _alone("lift", {"id": pause_id, "by": by, "reason": reason.strip()}, using)[0]
     if not row["pauses"] and not row["flags"]:
         raise PauseNotFound("nothing is paused that this would lift; nothing changed")
     log.info("queue.resumed", pause=pause_id, by=by)
@@ -84,8 +84,18 @@ def active(using: Connection | None = None) -> list[PauseInForce]:
 
 
 def expire(limit: int, *, actor: str, using: Connection | None = None) -> list[int]:
-    """Ends the pauses whose end has passed, each once. Returns their ids."""
-    ids = [int(row["id"]) for row in run("expire_pauses", {"limit": limit, "actor": actor}, using)]
+    """Ends the pauses whose end has passed, each once. Returns their ids; none while somebody sets or lifts one."""
+    with transaction(using):
+        if not run("try_lock_pauses", {}, using)[0]["mine"]:
+            return []
+        ids = [int(row["id"]) for row in run("expire_pauses", {"limit": limit, "actor": actor}, using)]
     for pause_id in ids:
         log.info("queue.resumed", pause=pause_id, by=actor)
     return ids
+
+
+def _alone(statement: str, params: Row, using: Connection | None) -> list[Row]:
+    """Runs what sets or lifts pauses, after whoever else does so has committed."""
+    with transaction(using):
+        run("lock_pauses", {}, using)
+        return run(statement, params, using)

@@ -51,8 +51,8 @@ class Target:
         return f"prune {self.name}"
 
 
-def targets(retention: timedelta) -> list[Target]:
-    """Everything that retention deletes, `retention` being `JOB_RETENTION_DAYS`."""
+def targets(retention: timedelta, operations: timedelta) -> list[Target]:
+    """Everything that retention deletes: `JOB_RETENTION_DAYS` and `OPERATION_RETENTION_DAYS` after its end."""
     return [
         Target("jobs", retention, _jobs),
         Target("trash", TRASH_KEPT, _by("prune_trash")),
@@ -65,6 +65,8 @@ def targets(retention: timedelta) -> list[Target]:
         Target("ledger", retention, _by("prune_ledger")),
         Target("alerts", retention, _by("prune_alerts")),
         Target("gate", retention, _by("prune_gate_history")),
+        Target("remote", retention, _by("prune_remote")),
+        Target("operations", operations, _by("prune_operations")),
     ]
 
 
@@ -80,10 +82,12 @@ class Progress:
 
 
 class Retention:
-    """Prunes. `using` None: Django's connection, outside a transaction."""
+    """Prunes. `using` None: Django's connection, outside a transaction. `operations` None: they are kept as jobs are."""
 
-    def __init__(self, retention: timedelta, using: Connection | None = None) -> None:
-        self._targets = targets(retention)
+    def __init__(
+        self, retention: timedelta, using: Connection | None = None, *, operations: timedelta | None = None
+    ) -> None:
+        self._targets = targets(retention, operations or retention)
         self._using = using
 
     def slice(self, key: datetime | None, seconds: float) -> datetime | None:

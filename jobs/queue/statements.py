@@ -59,6 +59,6 @@ def copy_in(name: str, rows: Iterable[tuple[Any, ...]], using: Connection | None
             copy.write_row(row)
 
 
-def transaction(using: psycopg.Connection[Any] | None = None) -> AbstractContextManager[Any]:
-    """A transaction, or a savepoint in the one that is open."""
-    return django_transaction.atomic() if using is None else using.transaction()
+def transaction(using: Connection | None = None) -> AbstractContextManager[Any]:
+    """A transaction, or a savepoint in the one that is open. What is no psycopg connection is Django's."""
+    return using.transaction() if isinstance(using, psycopg.Connection) else django_transaction.atomic()

@@ -38,6 +38,8 @@ _says = logging.getLogger("jobs.door")  # asked first where thousands of lines a
 
 # A rival that ends between our insert and our look leaves the key free again: then we insert again.
 _ENQUEUE_TRIES = 5
+# Of more jobs changed at once one line is logged.
+MOST_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -282,13 +284,14 @@ def retry(
     actor: str,
     reason: str,
     keep_checkpoint: bool = True,
+    priority: int | None = None,
     using: psycopg.Connection[Any] | None = None,
 ) -> list[Moved]:
-    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start."""
+    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start; at `priority` at most."""
     for _ in range(_ENQUEUE_TRIES):
         try:
             with transaction(using):
-                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint)
+                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint, priority=priority)
         except (psycopg.errors.UniqueViolation, IntegrityError):
             continue  # another job took one of the unique keys just now: now it is seen, and named
     raise JobsError("other jobs keep taking the unique keys of these; nothing changed, try again")
@@ -424,9 +427,12 @@ def _move(
     ids = list(dict.fromkeys(job_ids))
     rows = {row["id"]: row for row in run(name, {"ids": ids, "actor": actor, "reason": reason} | more, using)}
     answers = [_moved(job_id, rows.get(job_id)) for job_id in ids]
-    for answer in answers:
-        if answer.changed:
-            log.info(f"job.{name}", job=answer.job_id, found=answer.found, now=answer.now, actor=actor)
+    changed = [answer for answer in answers if answer.changed]
+    if len(changed) > MOST_LINES:  # each is in the history
+        log.info(f"job.{name}", jobs=len(changed), first=changed[0].job_id, actor=actor)
+        return answers
+    for answer in changed:
+        log.info(f"job.{name}", job=answer.job_id, found=answer.found, now=answer.now, actor=actor)
     return answers
 
 

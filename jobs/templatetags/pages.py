@@ -63,6 +63,13 @@ def empty_at(forecast: Forecast, now: datetime) -> str:
     return verdicts.empty_in(forecast, now) or str(forecast.outlook)
 
 
+@register.simple_tag
+def minutes(bounds: tuple[float, float]) -> str:
+    """`{% minutes one.then %}`: a span of minutes as a range."""
+    first, last = (duration_text(60 * bound) for bound in bounds)
+    return first if first == last else f"{first} to {last}"
+
+
 @register.simple_tag(name="job_url")
 def job_address(job_id: str) -> str:
     """`{% job_url run.id %}`: the address of a job."""

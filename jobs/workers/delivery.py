@@ -10,8 +10,8 @@ from jobs.conf import conf
 from jobs.domain import alerts
 from jobs.domain.alerts import Message
 from jobs.notifications import deliveries
-from jobs.notifications.vault import Unreadable, unseal
 from jobs.queue.statements import Row
+from jobs.vault import CHANNELS, Unreadable
 from jobs.workers.senders import SENDERS, NotSent
 
 log = structlog.get_logger("jobs.alerts")
@@ -45,7 +45,10 @@ def _send(row: Row, found: dict[int, Row]) -> NotSent | None:
     try:
         if not row["enabled"] and row["event"] != "test":
             raise NotSent("the channel is switched off", hopeless=True)
-        SENDERS[row["kind"]](_message(row, found), unseal(row["target"]), unseal(row["secret"]))
+        SENDERS[row["kind"]](
+            _message(row, found),
+            *(CHANNELS.unseal(row[one], "the channel's address or secret") for one in ("target", "secret")),
+        )
     except NotSent as error:
         return error
     except Unreadable as error:
@@ -59,4 +62,4 @@ def _send(row: Row, found: dict[int, Row]) -> NotSent | None:
 
 def _message(row: Row, found: dict[int, Row]) -> Message:
     alert = found.get(row["alert_id"]) if row["alert_id"] is not None else None
-    return alerts.message(row, alert, conf().site_url, conf().environment)
+    return alerts.message(row, alert, conf().public_url, conf().environment)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psycopg
 import structlog
@@ -114,6 +114,11 @@ class Dispatcher:
         with self._changed:
             self._state.look_at = 0.0
             self._changed.notify_all()
+
+    def take_types(self, types: list[str]) -> None:
+        """From now on these types are claimed."""
+        self._terms = replace(self._terms, types=types)
+        self.look_now()
 
     def stop_claiming(self) -> None:
         """From now on nothing new is started; ends are still recorded."""

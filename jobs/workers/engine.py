@@ -6,13 +6,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
 import structlog
 
 from jobs.conf import Conf
-from jobs.domain.errors import WorkerStopping
+from jobs.domain.errors import ServiceRemoved, WorkerStopping
 from jobs.domain.outcomes import Ended, Released
 from jobs.handlers import registry
 from jobs.queue import fleet
@@ -26,6 +27,7 @@ from jobs.workers.judge import mended
 from jobs.workers.link import Connect, Link, is_outage
 from jobs.workers.listener import Listener
 from jobs.workers.pulse import Pulse
+from jobs.workers.remote_types import RemoteTypes
 from jobs.workers.reports import Reports
 from jobs.workers.rulebook import Rulebook
 from jobs.workers.runner import Runner
@@ -58,6 +60,9 @@ class Engine:
             name: Link(connect, name, lock_timeout=LOCK_TIMEOUTS.get(name, "1s"))
             for name in ("dispatcher", "pulse", "reports", "sweep")
         }
+        self._remote_types = RemoteTypes(
+            conf.poll_interval, bool(conf.public_url), self._take_types, self._stop_runs_elsewhere
+        )
         self.active = ActiveRuns()
         self._reports = Reports(worker_id)
         self._rulebook = Rulebook(self._links["reports"], conf.poll_interval)
@@ -75,6 +80,7 @@ class Engine:
             self._rulebook,
             conf.heartbeat_interval,
             self._say_that_we_live,
+            refreshers=[self._remote_types.refresh],
         )
         self._listener = Listener(
             connect,
@@ -83,6 +89,7 @@ class Engine:
                 "detiq_jobs": self.dispatcher.look_now,
                 "detiq_cancel": self._pulse.look_now,
                 "detiq_rules": self._rulebook.look_now,
+                "detiq_remote": self._look_for_types,
             },
         )
         self._threads: dict[str, threading.Thread] = {}
@@ -222,6 +229,23 @@ class Engine:
         if self._on_ready is not None:
             self._on_ready()
             self._on_ready = None
+
+    def _look_for_types(self) -> None:
+        self._remote_types.look_now()
+        self._pulse.look_now()
+
+    def _take_types(self, types: list[str]) -> None:
+        """What this process can do has changed: the registry is told before anything of it is claimed."""
+        self.identity = replace(self.identity, types=types)
+        self._links["pulse"].call(lambda connection: fleet.beat(self.identity, self._stopping, connection))
+        self.dispatcher.take_types(types)
+        log.info("worker.types_changed", worker=self.identity.id, types=types)
+
+    def _stop_runs_elsewhere(self, types: set[str]) -> None:
+        """These types are no longer done by a service: nobody believes what it would tell of the runs it has."""
+        for active in self.active.working():
+            if active.job.type in types:
+                active.stop.set(ServiceRemoved(f"{active.job.type} is no longer mapped to a service"))
 
     def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)

@@ -28,6 +28,7 @@ def main() -> None:
     from jobs.workers.active import ActiveRun
     from jobs.workers.isolated import job_from_json, outcome_as_json
     from jobs.workers.link import Link
+    from jobs.workers.remote_types import RemoteTypes
     from jobs.workers.reports import Reports
     from jobs.workers.rulebook import Rulebook
     from jobs.workers.runner import Runner
@@ -37,6 +38,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin, active), daemon=True).start()
 
     link = Link(connector(settings.DATABASES["default"]), "isolated")
+    RemoteTypes(conf().poll_interval, bool(conf().public_url)).refresh(link)
     reports = Reports(active.run.worker or "")
     done = threading.Event()
     writer = threading.Thread(target=_write_reports, args=(reports, link, done), daemon=True)

@@ -8,20 +8,16 @@ from pathlib import Path
 from types import TracebackType
 
 import psycopg
-import structlog
 
-from jobs.domain.classification import Classification, FailureSign, classify
-from jobs.domain.failures import DeadLetter, FailureType, counted, decide
+from jobs.domain.failures import FailureType
 from jobs.domain.fingerprint import fingerprint
+from jobs.domain.judging import LONGEST_ERROR, classified, outcome_of
 from jobs.domain.outcomes import ClaimedJob, Completed, DeadLettered, Ended, Failure, Released, RetryLater
 from jobs.domain.retry_after import retry_after_seconds
 from jobs.domain.rules import BUILT_IN, Rule
 from jobs.domain.signs import sign_of, sign_record
 from jobs.domain.values import clean_text
 
-log = structlog.get_logger("jobs.worker")
-
-LONGEST_ERROR = 64_000
 _HERE = Path(__file__).parent
 
 
@@ -35,7 +31,7 @@ def judge(
 ) -> RetryLater | DeadLettered:
     """The outcome of a run that raised. `now` by the database's clock: the other side may have named a moment."""
     sign = sign_of(error)
-    classification = _classified(sign, rules)
+    classification = classified(sign, rules)
     failure = Failure(
         error=describe(error),
         failure_type=classification.failure_type.value,
@@ -43,7 +39,16 @@ def judge(
         sign=sign_record(sign, classification.rule_id),
     )
     named = retry_after_seconds(sign.message, sign.attributes, now)
-    return _outcome(job, failure, classification.failure_type, classification.why, jitter, rng, named)
+    return outcome_of(
+        job.run.job_id,
+        job.retry_count,
+        failure,
+        classification.failure_type,
+        classification.why,
+        jitter,
+        rng,
+        named,
+    )
 
 
 def judged(
@@ -51,7 +56,7 @@ def judged(
 ) -> RetryLater | DeadLettered:
     """The outcome of a run that failed for a reason of our own, whose type is known."""
     failure = Failure(clean_text(error, LONGEST_ERROR), failure_type.value, fingerprint(job.type, "", error))
-    return _outcome(job, failure, failure_type, "", jitter, rng, None)
+    return outcome_of(job.run.job_id, job.retry_count, failure, failure_type, "", jitter, rng, None)
 
 
 def mended(ended: Ended, error: psycopg.Error, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
@@ -62,15 +67,6 @@ def mended(ended: Ended, error: psycopg.Error, job: ClaimedJob | None, jitter: f
     if job is None:
         return Ended(ended.run, Released(text), ended.beat)
     return Ended(ended.run, judged(job, text, FailureType.LOGICAL, jitter, rng), ended.beat)
-
-
-def _classified(sign: FailureSign, rules: Sequence[Rule]) -> Classification:
-    """By these rules; by the built-in ones alone if one of the others is broken: a failure is always judged."""
-    try:
-        return classify(sign, rules)
-    except Exception:
-        log.exception("rules.broken")
-        return classify(sign)
 
 
 def describe(error: BaseException) -> str:
@@ -97,26 +93,3 @@ def _head(error: BaseException) -> str:
     except Exception as trouble:  # noqa: BLE001 - see above
         return f"{name} (its message cannot be read: {type(trouble).__name__})"
     return f"{name}: {text}" if text else name
-
-
-def _outcome(
-    job: ClaimedJob,
-    failure: Failure,
-    failure_type: FailureType,
-    why: str,
-    jitter: float,
-    rng: random.Random,
-    retry_after: float | None,
-) -> RetryLater | DeadLettered:
-    if counted(job.retry_count) != job.retry_count:
-        log.warning("job.retry_count_corrupt", job=job.run.job_id, retry_count=job.retry_count)
-    decision = decide(failure_type, job.retry_count, jitter=jitter, rng=rng, retry_after=retry_after)
-    if isinstance(decision, DeadLetter):
-        return DeadLettered(failure, "; ".join(filter(None, [decision.reason, why])))
-    wait = f"the other side named the wait: {_words(decision.delay_seconds)}" if decision.named else ""
-    return RetryLater(failure, decision.delay_seconds, "; ".join(filter(None, [why, wait])))
-
-
-def _words(seconds: float) -> str:
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min" if not hours else f"{hours} h {minutes} min"

@@ -3,6 +3,7 @@
 import psycopg
 import structlog
 
+from jobs.handlers import registry
 from jobs.queue import liveness
 from jobs.workers.active import ActiveRun
 from jobs.workers.link import Link
@@ -24,4 +25,7 @@ def say_lost(link: Link, lost: list[ActiveRun]) -> None:
         log.info("run.holder_unknown", error=str(error).strip()[:300])
     for active in unsaid:
         job_id = active.run.job_id
+        if registry.is_elsewhere(active.job.type) and (found := holders.get(job_id, "")).startswith("nobody: it is"):
+            log.info("run.ended_elsewhere", job=job_id, worker=active.run.worker, found=found.removeprefix("nobody: "))
+            continue
         log.warning("run.lost", job=job_id, worker=active.run.worker, now_with=holders.get(job_id, "unknown"))

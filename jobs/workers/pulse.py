@@ -5,7 +5,7 @@ A thread and a connection of its own, so that a handler that blocks is not taken
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -38,14 +38,16 @@ class Pulse:
         heartbeat_interval: timedelta,
         on_beat: Callable[[psycopg.Connection[Any]], None] = lambda connection: None,
         may_rest: Callable[[], bool] = lambda: False,
+        refreshers: Sequence[Callable[[Link], None]] = (),
     ) -> None:
-        """`on_beat` is called with every heartbeat; `may_rest` is asked now and then whether the loop may end."""
+        """`on_beat` is called with every heartbeat; `may_rest` is asked now and then whether the loop may end;
+        `refreshers` read again, when that is due, what this process keeps of the database."""
         self._worker_id = worker_id
         self._link = link
         self._active = active
         self._reports = reports
         self._beat_seconds = heartbeat_interval.total_seconds()
-        self._rulebook = rulebook
+        self._refreshers = (rulebook.refresh, *refreshers)
         self._on_beat = on_beat
         self._may_rest = may_rest
         self._wake = threading.Event()
@@ -87,7 +89,8 @@ class Pulse:
             self._look()
         self._active.end_overlong(self._limits)
         self._reports.write(self._link)
-        self._rulebook.refresh(self._link)
+        for refresh in self._refreshers:
+            refresh(self._link)
 
     def _beat(self) -> None:
         runs = [active.run for active in self._active.all()]

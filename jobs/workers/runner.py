@@ -86,6 +86,7 @@ class Runner:
             reporter=RunReporter(active, self.reports, self.link),
             stop=active.stop,
             log=lambda: run_logger(active, self.reports),
+            run=job.run,
         )
 
     def returned(self, result: Any) -> Outcome:

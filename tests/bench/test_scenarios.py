@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.bench import claim, claimers, drain, pages, soak
+from jobs.bench import claim, claimers, drain, operations, pages, soak
 from jobs.bench.backlogs import backlogs
 from jobs.bench.server import Lab
 from tests.bench.conftest import sane
@@ -33,6 +33,15 @@ def test_a_drain_by_real_workers_with_and_without_records(lab: Lab) -> None:
 def test_every_page_answers_while_jobs_arrive_and_are_worked(lab: Lab) -> None:
     rows = pages.run(lab, pages.PagesOptions(jobs=3_000, samples=2, per_second=50)).rows
     assert [row["page"] for row in rows if row["status"] != 200] == []
+
+
+@pytest.mark.parametrize(("kind", "dead", "query"), operations.KINDS)
+def test_bulk_work_is_measured_beside_claims(lab: Lab, kind: str, dead: bool, query: str) -> None:
+    options = operations.OperationsOptions(rows=2_000, backlog=3_000, seconds=0.3)
+    row = operations.measure(lab, kind, dead, query, options)
+    assert sane(row)
+    assert row["rows"] == 2_000 and row["rows_per_s"] > 0 and row["longest_batch_ms"] > 0
+    assert row["claims"] > 0 and row["claim_p95_ratio"]
 
 
 @pytest.mark.timeout(300)

@@ -5,12 +5,17 @@ from urllib.parse import quote
 PAGES = [
     "/", "/jobs/", "/failures/", "/dlq/", "/tenants/", "/workers/", "/ledger/", "/operations/", "/pauses/", "/audit/",
     "/failures/runs/", "/settings/", "/enqueue/", "/why/", "/types/", "/pauses/new/", "/pauses/effect/", "/frame/nav/", "/frame/pauses/",
-    "/dlq/trash/", "/ledger/contradictions/", "/artifacts/", "/artifacts/new/",
-    "/alerts/", "/alerts/?show=over", "/alerts/rules/", "/alerts/rule/?name=silent_stop",
-    "/alerts/channels/", "/alerts/channel/", "/alerts/messages/", "/notifications/", "/notifications/?show=all",
+    "/dlq/trash/", "/ledger/contradictions/", "/ledger/repair/?kind=dead_job", "/alerts/", "/alerts/?show=over", "/alerts/rules/",
+    "/alerts/rule/?name=silent_stop", "/alerts/channels/", "/alerts/channel/", "/alerts/messages/", "/notifications/",
+    "/notifications/?show=all",
+    "/artifacts/", "/artifacts/new/",
 ]  # fmt: skip
 # For those who manage people: put a user's name in.
 PEOPLE_PAGES = ["/people/", "/people/new/", "/people/change/?user={}", "/memberships/?tenant={}"]
+# For those who manage the types that other services run.
+REMOTE_PAGES = ["/settings/remote/", "/settings/remote/type/"]
+# Where services report: signed, without a session.
+REMOTE_CALLBACK = "remote/<slug:run_id>/<slug:event>"
 # Pages about one job: put the id in.
 JOB_PAGES = ["/jobs/{}/", "/job/?id={}", "/raw/config/?id={}"]
 ACTIONS = {
@@ -34,6 +39,7 @@ ACTIONS = {
     "ledger_purge": "/actions/ledger-purge/",
     "upload_artifact": "/actions/artifact/upload/",
     "reprocess_artifact": "/actions/artifact/reprocess/",
+    "ledger_repair": "/actions/ledger-repair/",
     "bulk_cancel": "/actions/bulk/cancel/",
     "bulk_retry": "/actions/bulk/retry/",
     "bulk_rerun": "/actions/bulk/rerun/",
@@ -55,6 +61,9 @@ ACTIONS = {
     "remove_channel": "/actions/alert/channel/remove/",
     "test_channel": "/actions/alert/channel/test/",
     "set_membership": "/actions/membership/",
+    "set_remote": "/actions/remote/set/",
+    "rotate_remote": "/actions/remote/rotate/",
+    "remove_remote": "/actions/remote/remove/",
 }
 # Pages about a cap: of the tenant or type that is named.
 CAP_PAGES = [

@@ -28,6 +28,8 @@ from tests.console.addresses import (
     OPERATION_PAGES,
     PAGES,
     PEOPLE_PAGES,
+    REMOTE_CALLBACK,
+    REMOTE_PAGES,
     job_pages,
 )
 from tests.console.conftest import ROLES
@@ -42,6 +44,7 @@ from tests.factories import (
     JobFactory,
     OperationFactory,
     PauseFactory,
+    RemoteTypeFactory,
     user,
 )
 
@@ -49,13 +52,14 @@ pytestmark = pytest.mark.django_db
 
 
 def test_every_route_is_in_the_lists_of_these_tests() -> None:
-    known = {page.split("?")[0].strip("/") for page in [*PAGES, *PEOPLE_PAGES, *OPEN, *ACTIONS.values()]}
+    known = {page.split("?")[0].strip("/") for page in [*PAGES, *PEOPLE_PAGES, *REMOTE_PAGES, *OPEN, *ACTIONS.values()]}
     routes = {str(entry.pattern) for entry in get_resolver("jobs.console.urls").url_patterns}
     listed = {"jobs/<path:job_id>/", "job/", "raw/<slug:value>/", "dialogs/<slug:verb>/", "pauses/lift/", "live/",
               "tenants/tenant/", "types/type/", "caps/<slug:kind>/", "caps/<slug:kind>/effect/", "audit/entry/",
               "actions/restore/<path:job_id>/", "failures/group/", "failures/group/change/", "export/", "filters/save/", "filters/forget/",
               "bulk/<slug:verb>/", "ledger/document/", "ledger/act/", "artifacts/artifact/", "artifacts/reprocess/", "operations/<int:operation_id>/",
-              "alerts/alert/", "alerts/message/", "notifications/read/", "operations/<int:operation_id>/export/", "operations/<int:operation_id>/<slug:step>/"}  # fmt: skip
+              "alerts/alert/", "alerts/message/", "notifications/read/", "operations/<int:operation_id>/export/",
+              "operations/<int:operation_id>/<slug:step>/", REMOTE_CALLBACK}  # fmt: skip
     assert {route.strip("/") for route in routes} == known - {"accounts/login"} | {one.strip("/") for one in listed}
 
 
@@ -64,6 +68,7 @@ def test_every_route_is_in_the_lists_of_these_tests() -> None:
     [
         *PAGES,
         *PEOPLE_PAGES,
+        *REMOTE_PAGES,
         *JOB_PAGES,
         *GROUP_PAGES,
         *CAP_PAGES,
@@ -131,6 +136,13 @@ def test_people_are_for_admins(as_role: Callable[..., Client], name: str) -> Non
         assert client.get(path.format(f"the-{name}")).status_code == (200 if name == "admin" else 403), path
 
 
+@pytest.mark.parametrize("name", ROLES)
+def test_where_work_is_sent_is_for_admins(as_role: Callable[..., Client], name: str) -> None:
+    client = as_role(name)
+    for path in REMOTE_PAGES:
+        assert client.get(path).status_code == (200 if name == "admin" else 403), path
+
+
 def test_an_account_without_a_role_sees_nothing(as_role: Callable[..., Client]) -> None:
     client = as_role("")
     for path in PAGES:
@@ -176,6 +188,7 @@ FORMS = {
     "ledger_purge": {"id": "event"},
     "upload_artifact": {"tenant": "acme"},
     "reprocess_artifact": {"id": "artifact"},
+    "ledger_repair": {"kind": "attempts"},
     "bulk_priority": {"priority": "3"},
     "create_person": {"username": "erik", "role": "support", "tenants": "acme"},
     "change_person": {"user": "somebody", "role": "operator", "active": "on"},
@@ -190,7 +203,11 @@ FORMS = {
         "id": "",
     },
     "set_membership": {"tenant": "acme", "user": "somebody", "role": "OWNER"},
-}
+    "set_remote": {"type": "NEW", "url": "https://crawler.example.com/run", "first_answer_seconds": "30",
+                   "silence_seconds": "300", "longest_run_seconds": "3600"},
+    "rotate_remote": {"type": "FAR", "overlap": "24"},
+    "remove_remote": {"type": "FAR"},
+}  # fmt: skip
 FITTING = {"cancel": {}, "force_cancel": {"running": True}, "retry": {"dead": True}, "rerun": {"done": True},
            "run_now": {"retry_wait": True}, "purge": {"done": True}, "bulk_retry": {"dead": True}, "bulk_rerun": {"done": True},
            "bulk_run_now": {"retry_wait": True}, "bulk_purge": {"dead": True}}  # fmt: skip
@@ -230,7 +247,9 @@ def test_every_action_as_every_role(
     GroupFactory(fingerprint="v1:a")
     EventFactory(id="event")
     ArtifactFactory(id="artifact")
+    EventFactory(id="tried too often", status="pending", attempts=99)
     user("viewer", "somebody")
+    RemoteTypeFactory(type="FAR")
     form = form_for(action, job)
     response = (client if name is None else as_role(name)).post(ACTIONS[action], form)
     done = AuditEntry.objects.exists()
@@ -243,6 +262,8 @@ def test_every_action_as_every_role(
             "export_audit",
             "create_person",
             "link_person",
+            "set_remote",
+            "rotate_remote",
         }  # their answer is what was asked for
         assert (response.status_code, done) == (200 if shown else 302, True), response.content[:500]
     else:

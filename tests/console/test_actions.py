@@ -172,6 +172,18 @@ def test_a_retry_dialog_says_where_the_checkpoint_is(operator: Client) -> None:
     assert re.search('value="drop" checked', again.content.decode())
 
 
+def test_a_retry_from_a_checkpoint_that_is_gone_is_refused(operator: Client) -> None:
+    job = JobFactory(dead=True)
+    page = operator.get("/dialogs/retry/", {"id": job.id}, headers=HTMX).content.decode()
+    seen = page.split('name="seen" value="')[1].split('"')[0]
+    Job.objects.filter(pk=job.pk).update(checkpoint=None)
+    form = {"id": job.id, "reason": "x", "checkpoint": "keep", "seen": seen}
+    answer = operator.post("/actions/retry/", form, headers=HTMX)
+    assert answer.status_code == 422 and "has changed since you opened this" in answer.content.decode()
+    assert "It has none: it starts from the beginning" in answer.content.decode()
+    assert Job.objects.get().dlq and not AuditEntry.objects.exists()
+
+
 def test_a_run_is_forced_at_once_unless_its_worker_is_alive(admin: Client) -> None:
     """A worker that is gone is not waited for; one that was just heard of is named, and forcing it takes a second word."""
     gone = JobFactory(running=True, heartbeat_at=timezone.now() - timedelta(minutes=2))

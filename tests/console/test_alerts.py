@@ -20,7 +20,7 @@ from jobs.models import (
     Notification,
     TenantLimit,
 )
-from jobs.notifications.vault import unseal
+from jobs.vault import CHANNELS
 from tests.factories import HOSTILE, AlertFactory, ChannelFactory, DeliveryFactory, user
 
 pytestmark = pytest.mark.django_db
@@ -185,7 +185,11 @@ CHANNEL = {"id": "", "name": "on call", "kind": "webhook", "target": ADDRESS, "s
 def test_a_channel_is_made_and_its_secrets_are_shown_to_nobody(admin: Client, viewer: Client) -> None:
     assert admin.post("/actions/alert/channel/", CHANNEL).status_code == 302
     one = AlertChannel.objects.get()
-    assert (unseal(one.target), unseal(one.secret), one.zone) == (ADDRESS, SECRET, "Europe/Berlin")
+    assert (CHANNELS.unseal(one.target, "x"), CHANNELS.unseal(one.secret, "x"), one.zone) == (
+        ADDRESS,
+        SECRET,
+        "Europe/Berlin",
+    )
     assert "secretpath" not in one.target and SECRET not in one.secret
     said = str(AuditEntry.objects.values())
     pages = [client.get(url).content.decode() for client in (admin, viewer)
@@ -201,7 +205,12 @@ def test_an_empty_address_and_secret_stay_what_they_are(admin: Client) -> None:
     form = CHANNEL | {"id": str(one.pk), "name": "other", "target": "", "secret": "", "version": "1", "enabled": ""}
     assert admin.post("/actions/alert/channel/", form).status_code == 302
     one.refresh_from_db()
-    assert (one.name, one.enabled, unseal(one.target), unseal(one.secret)) == ("other", False, ADDRESS, SECRET)
+    assert (one.name, one.enabled, CHANNELS.unseal(one.target, "x"), CHANNELS.unseal(one.secret, "x")) == (
+        "other",
+        False,
+        ADDRESS,
+        SECRET,
+    )
     assert admin.post("/actions/alert/channel/", form).status_code == 409, "somebody has changed it since"
 
 

@@ -57,7 +57,7 @@ def test_a_preview_says_what_will_happen_split_and_sampled(operator: Client) -> 
     assert "1 stay: came back to the DLQ after a redrive" in shown and "1 stay: another active job holds" in shown
     assert "acme 3" in shown and "globex 4" in shown
     assert "match the filter and are not in the set: Queued" in shown and "not in the set: Done" in shown
-    assert "manage.py dlq retry --type CRAWL --rate 120 --brake 20/50 --brake-wait 2700s --reason" in shown
+    assert "manage.py dlq retry --type CRAWL --rate 120 --ramp --brake 20/50 --brake-wait 2700s --reason" in shown
     assert response.context["acts"] == 5 and len(response.context["found"].sample) == 7
 
 

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -181,3 +182,16 @@ def test_every_contradiction_is_found_and_explained(viewer: Client) -> None:
     for name in ("lost", "dead", "stuck", "silent", "many"):
         assert page.count(f"doc-{name}") == 1, name
     assert "the job it made is gone" in page and "Its process is gone" in page
+
+
+# --- Secrets ----------------------------------------------------------------------------------------------------------
+def test_an_error_that_quotes_a_secret_shows_none_of_it(admin: Client, settings: Any) -> None:
+    settings.DETIQ = replace(settings.DETIQ, masked_keys=["houseCode"])
+    error = "RuntimeError: {'password': 'hunter2'} houseCode=hunter2 at https://x.example/"
+    EventFactory(id="e", document_id="plan", company_id="acme", last_error=error, payload_json='{"token": "hunter2"}')
+    for url in ("/ledger/", "/ledger/document/?company=acme&document=plan", "/ledger/act/?verb=purge&id=e"):
+        assert "hunter2" not in text(admin, url), url
+    assert "at https://x.example/" in text(admin, "/ledger/")
+    posted(admin, "purge", id="e")
+    assert "hunter2" not in str(AuditEntry.objects.get().before)
+    assert "plan" in str(AuditEntry.objects.get().before)

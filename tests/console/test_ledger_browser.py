@@ -40,10 +40,12 @@ def stuck() -> None:
     EventFactory(id="twin", status="succeeded", document_id="plan", company_id="acme", last_error=None, ran_with="made")
     EventFactory(attempts=5, document_id="plan", company_id="acme", hook_type="MAIL")
     LedgerJob.objects.create(event_id="made", document_id="plan", job_id=job.id)
+    EventFactory(id="late", attempts=5, document_id=LONG[:400], hook_type=HOSTILE[0][:200])
+    LedgerJob.objects.create(event_id="late", document_id="plan", job_id=JobFactory(done=True).id)
 
 
 PAGES = ["/ledger/", "/ledger/document/?company=acme&document=plan", "/ledger/contradictions/",
-         "/ledger/act/?verb=purge&state=failed"]  # fmt: skip
+         "/ledger/act/?verb=purge&state=failed", "/ledger/repair/?kind=stuck_with_job"]  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

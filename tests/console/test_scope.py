@@ -18,7 +18,16 @@ from jobs.console.filters import JobFilter
 from jobs.console.permissions import LIMITED, LIMITED_PAGES, TABLE, can, offered
 from jobs.console.queries import groups, jobs
 from jobs.console.queries.overview import forget
-from jobs.models import AuditEntry, Job, JobTrash, Notification, TenantLimit, TenantSetting
+from jobs.models import (
+    AuditEntry,
+    Job,
+    JobTrash,
+    Notification,
+    Operation,
+    OperationItem,
+    TenantLimit,
+    TenantSetting,
+)
 from tests.console.addresses import ACTIONS, HTMX, JOB_PAGES, PAGES
 from tests.console.test_export import whole
 from tests.console.test_failures import fail, fold
@@ -69,7 +78,18 @@ def foreign(db: None) -> list[str]:
     PauseFactory(type=None, project_id=TEXT, reason=TEXT, owner=TEXT)
     PauseFactory(type="CRAWL", reason=f"because of {TEXT}")
     AuditFactory(target=TEXT, reason=TEXT, tenant_id=TEXT)
-    OperationFactory(reason=TEXT)
+    own_share = JobFactory(id="own-share", tenant_id=OWN, dead=True)
+    held_by_theirs = JobFactory(id="own-held", tenant_id=OWN, dead=True, unique_key="held")
+    for state, mine in (("PAUSED", [own_share, held_by_theirs]), ("BRAKED", [])):
+        operation = OperationFactory(
+            kind="retry", state=state, reason=TEXT, note=TEXT, filter={"tenant": TEXT}, total=7_777, done=777,
+            options={"rate": 60},
+        )  # fmt: skip
+        for position, job in enumerate([*jobs, *mine], 1):
+            OperationItem.objects.create(
+                operation=operation, position=position, job_id=job.id, tenant_id=job.tenant_id, type=job.type,
+                state="DEAD_LETTERED", outcome="skipped", reason=TEXT if job in jobs else "held", detail=jobs[0].id,
+            )  # fmt: skip
     TenantSetting.objects.create(tenant_id=TEXT, note=TEXT)
     JobTrash.objects.create(job_id="zz-thrown-away", tenant_id=TEXT, row={}, purged_by=TEXT)
     WorkerFactory(id=TEXT)
@@ -91,17 +111,21 @@ def limited(as_role: Callable[..., Client], empty_cache: None) -> Client:
 
 
 def routes() -> Iterator[tuple[str, str]]:
-    """Every route of the console with its name, a foreign job's id where there is one to put in."""
+    """Every route of the console with its name, a foreign job's id where there is one to put in.
+
+    Those of an operation: of each that there is, if any.
+    """
+    numbers = list(Operation.objects.values_list("pk", flat=True)) or [1]
     for entry in get_resolver("jobs.console.urls").url_patterns:
         path = str(entry.pattern).replace("<path:job_id>", "{id}").replace("<slug:verb>", "cancel")
         for place, value in (
             ("<slug:value>", "config"),
             ("<slug:kind>", "tenant"),
             ("<slug:step>", "stop"),
-            ("<int:operation_id>", "1"),
         ):
             path = path.replace(place, value)
-        yield str(entry.name), "/" + path
+        for number in numbers if "<int:operation_id>" in path else [0]:
+            yield str(entry.name), "/" + path.replace("<int:operation_id>", str(number))
 
 
 def body(response: Any) -> str:
@@ -147,6 +171,7 @@ FOREIGN_PARTS = [
     "/artifacts/?tenant={0}", "/artifacts/?name={0}", "/artifacts/?type={0}", "/artifacts/artifact/?id={0}-artifact",
     "/artifacts/reprocess/?id={0}-artifact", "/artifacts/new/?tenant={0}",
     "/failures/group/?id={0}", "/enqueue/?tenant={0}", "/pauses/effect/?tenant={0}",
+    "/tenants/tenant/?id={0}", "/bulk/retry/?tenant={0}", "/bulk/retry/?id={0}", "/bulk/purge/?type={0}", "/bulk/restore/?id={0}",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.domain.masking import MASK, is_secret, mask, mask_json
+from jobs.domain.masking import MASK, is_secret, mask, mask_json, mask_text
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,45 @@ def test_numbers_keep_every_digit_and_escaped_keys_are_read() -> None:
 def test_deep_and_odd_texts_end() -> None:
     for text in ["[" * 100_000, '{"secret":' * 50_000, '"' * 100_000, '{"a": "' + "\\" * 200_000]:
         mask_json(text)
+
+
+# --- Prose ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("login failed: password=hunter2", "hunter2"),
+        ("password: hunter2, user: kim", "hunter2"),
+        ("KeyError: {'apiKey': 'hunter2', 'url': 'https://x/'}", "hunter2"),
+        ('refused: {"token": "hunter2", "n": 1}', "hunter2"),
+        ("Authorization: Bearer hunter2", "hunter2"),
+        ("GET https://x.example/?access_token=hunter2&page=2 gave 401", "hunter2"),
+        ("could not connect to postgresql://kim:hunter2@db/x", "hunter2"),
+        ("passphrase = 'with a hunter2 in it' is wrong", "hunter2"),
+        ("internal_code=hunter2", "hunter2"),
+        ('cut in its middle: "secret": "hunter2 and m', "hunter2"),
+    ],
+)
+def test_secrets_in_prose_are_masked(text: str, secret: str) -> None:
+    shown = mask_text(text, ["Internal-Code"])
+    assert secret not in shown and MASK in shown
+    assert mask_text(shown, ["Internal-Code"]) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: the index is away",
+        "HTTP 503 from https://x.example:8443/a?page=2, retry: 3",
+        "password: null and token=None",
+        "no password was given",
+        "author: kim",
+        "",
+        "a" * 100_000,
+        "token" * 20_000,
+        "password:" + " " * 50_000,
+    ],
+)
+def test_prose_without_a_secret_stays_as_it_is(text: str) -> None:
+    assert mask_text(text) == text

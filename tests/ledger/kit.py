@@ -1,6 +1,7 @@
 """Hooks that do what hooks do wrong, and some that work. Loaded by `LEDGER_HANDLER_MODULES=tests.ledger.kit`."""
 
 import os
+import threading
 import time
 
 from django.db import connection
@@ -59,3 +60,34 @@ def dies(event: Event) -> None:
     """Takes its process with it."""
     note(event, "began")
     os._exit(9)
+
+
+# Hooks that hang do so until this is set.
+go_on = threading.Event()
+
+
+@hook("HANGS", seconds=0.4)
+def hangs(event: Event) -> None:
+    """Writes something down, and does not return."""
+    note(event, "undone")
+    go_on.wait(60)
+
+
+@hook("HANGS_OUTSIDE", atomic=False, seconds=0.4)
+def hangs_outside(event: Event) -> None:
+    note(event, "began")
+    go_on.wait(60)
+    note(event, "ended")
+
+
+@hook("HANGS_IN_SQL", seconds=0.4)
+def hangs_in_sql(event: Event) -> None:
+    note(event, "undone")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(60)")
+
+
+@hook("TAKES_ITS_TIME", seconds=5)
+def takes_its_time(event: Event) -> None:
+    note(event, "ran")
+    time.sleep(1)

@@ -12,7 +12,7 @@ from typing import Any
 from jobs.domain import alerts as domain
 from jobs.models import AlertChannel
 from jobs.notifications import watch
-from jobs.notifications.vault import seal
+from jobs.vault import CHANNELS
 
 SILENT = 45.0
 SECRET = "a-secret-of-enough-characters"
@@ -58,7 +58,7 @@ def only(conn: Any, rule: str, **values: int) -> None:
 
 def channel(kind: str = "webhook", target: str = "http://127.0.0.1:9/", **more: Any) -> AlertChannel:
     fields = {"name": f"the {kind}", "shown": "…", "updated_by": "a test"} | more
-    return AlertChannel.objects.create(kind=kind, target=seal(target), secret=seal(SECRET), **fields)
+    return AlertChannel.objects.create(kind=kind, target=CHANNELS.seal(target), secret=CHANNELS.seal(SECRET), **fields)
 
 
 def dead(conn: Any, id: str, tenant: str = "acme", type: str = "CRAWL", error: str = "HTTP 502") -> None:

@@ -61,7 +61,7 @@ def configure(settings: Any) -> Callable[..., None]:
 
 @pytest.fixture
 def loopback(configure: Callable[..., None]) -> None:
-    configure(webhook_allowed_hosts=["127.0.0.1", "localhost"], site_url="https://detiq.example.org")
+    configure(webhook_allowed_hosts=["127.0.0.1", "localhost"], public_url="https://detiq.example.org")
 
 
 def opened(conn: Any, now: datetime = NOON) -> None:
@@ -343,7 +343,7 @@ def test_apprise_sends_and_only_by_schemes_that_are_allowed(conn: Any, configure
         ("EMAIL_URL", "smtp://user:hunter2@host:25/path", "nothing may follow"),
         ("EMAIL_URL", "smtp://user:hunter2@host:port", "EMAIL_URL"),
         ("EMAIL_FROM", "nobody", "no mail address"),
-        ("DETIQ_URL", "detiq.example.org", "https://"),
+        ("DETIQ_PUBLIC_URL", "detiq.example.org", "https://"),
         ("WEBHOOK_ALLOWED_HOSTS", "https://hooks", "host name"),
         ("APPRISE_SCHEMES", "slack,json", "json"),
         ("APPRISE_SCHEMES", "slack://", "://"),

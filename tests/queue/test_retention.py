@@ -76,6 +76,50 @@ def test_what_has_not_ended_long_ago_or_is_a_dead_letter_or_inline_stays(conn: A
     assert row(conn, "j")["status"] == columns["status"] and history(conn, "j")
 
 
+def an_operation(conn: Any, days: int, rows: int, state: str = "DONE") -> int:
+    number = conn.execute(
+        """INSERT INTO operation (kind, state, actor, reason, finished_at)
+           VALUES ('purge', %s, 'kim', 'x', CASE WHEN %s IN ('DONE', 'STOPPED') THEN now() - make_interval(days => %s) END)
+           RETURNING id""",
+        [state, state, days],
+    ).fetchone()[0]
+    conn.execute(
+        """INSERT INTO operation_item (operation_id, position, job_id, outcome)
+           SELECT %s, n, 'j' || n, 'done' FROM generate_series(1, %s) n""",
+        [number, rows],
+    )
+    return int(number)
+
+
+def test_old_operations_leave_rows_first_and_what_can_be_undone_or_is_open_stays(conn: Any) -> None:
+    old, stopped = an_operation(conn, 31, 1200), an_operation(conn, 31, 3, "STOPPED")
+    kept = {an_operation(conn, 29, 3), an_operation(conn, 400, 3, "PAUSED"), an_operation(conn, 400, 3)}
+    conn.execute(
+        "INSERT INTO job_trash (job_id, tenant_id, row, operation_id, purged_by) VALUES ('t', 'a', '{}', %s, 'kim')",
+        [max(kept)],
+    )
+    conn.execute(
+        "INSERT INTO audit_entry (actor, action, target, reason, operation_id) VALUES ('kim', 'x', 'x', 'x', %s)", [old]
+    )
+    pruner = Retention(KEEP, conn, operations=timedelta(days=30))
+    [mine] = [one for one in pruner.all() if one.name == "operations"]
+    assert [mine.prune(500, mine.keep.total_seconds(), conn).pruned for _ in range(2)] == [500, 500]
+    assert count(conn, "operation", f"id = {old}") == 1
+    fared = pruner.prune([mine], 30)[0]
+    assert (fared.pruned, fared.ended, fared.rows_left) == (200 + 3 + 2, True, 0)
+    assert {number for (number,) in conn.execute("SELECT id FROM operation")} == kept
+    assert count(conn, "operation_item", f"operation_id IN ({old}, {stopped})") == 0
+    assert count(conn, "operation_item") == 9 and count(conn, "audit_entry", f"operation_id = {old}") == 1
+
+
+def test_an_operation_that_somebody_holds_is_left_for_the_next_time(conn: Any, make_conn: Any) -> None:
+    old, other = an_operation(conn, 100, 2), make_conn()
+    with other.transaction():
+        other.execute("SELECT 1 FROM operation WHERE id = %s FOR UPDATE", [old])
+        assert prune(conn)["operations"] == 0
+    assert prune(conn)["operations"] == 3
+
+
 def test_the_counters_follow(conn: Any) -> None:
     many(conn, 20)
     insert(conn, "j")

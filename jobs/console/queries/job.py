@@ -30,7 +30,8 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
        j.checkpoint IS NOT NULL AS has_checkpoint, greatest(j."progressAt", j."checkpointAt") AS moved_at,
        concat_ws(' ', j.status, j.dlq, j."checkpointAt", j."finishedAt", pg_column_size(j.config), pg_column_size(j.result),
                  pg_column_size(j.checkpoint)) AS version,
-       concat_ws(' ', j.status, j.dlq, j."startedAt", j."requeuedAt", j."dlqAt", j."redriveCount", j.priority) AS stamp,
+       concat_ws(' ', j.status, j.dlq, j."startedAt", j."requeuedAt", j."dlqAt", j."redriveCount", j.priority,
+                 CASE WHEN j.dlq THEN j.checkpoint IS NOT NULL END) AS stamp,
        clock_timestamp() AS now
   FROM "PlatformJob" j
  WHERE j.id = %(id)s

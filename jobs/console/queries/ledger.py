@@ -4,10 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.domain.masking import mask_text
 from jobs.ledger import outbox
+from jobs.ledger.contradictions import KINDS
+from jobs.ledger.contradictions import find as find_contradictions
 
 PAGE = 50
 MOST = 10_000
@@ -97,7 +101,13 @@ def _page(clause: str, params: Row, by: str, after: Cursor | None, before: Curso
               FROM document_lifecycle_events WHERE {clause} ORDER BY {order} LIMIT {PAGE + 1}""",  # noqa: S608
         params,
     )
-    return cut(rows, PAGE, after=after, before=before)
+    return cut([_masked(row) for row in rows], PAGE, after=after, before=before)
+
+
+def _masked(row: Row) -> Row:
+    """An error may quote what a hook was given: secrets in it are not shown."""
+    error = row["last_error"]
+    return row if error is None else row | {"last_error": mask_text(error, conf().masked_keys)}
 
 
 def _jobs(event_ids: list[str]) -> dict[str, list[Row]]:
@@ -115,7 +125,8 @@ def _jobs(event_ids: list[str]) -> dict[str, list[Row]]:
 
 def find(event_id: str) -> Row | None:
     """One event."""
-    return fetch_one(f"SELECT {_COLUMNS} FROM document_lifecycle_events WHERE id = %(id)s", {"id": event_id})  # noqa: S608
+    row = fetch_one(f"SELECT {_COLUMNS} FROM document_lifecycle_events WHERE id = %(id)s", {"id": event_id})  # noqa: S608
+    return row and _masked(row)
 
 
 def count(filter_: LedgerFilter, max_attempts: int, most: int) -> int:
@@ -128,77 +139,10 @@ def count(filter_: LedgerFilter, max_attempts: int, most: int) -> int:
     return int(row["n"]) if row else 0
 
 
-# What contradicts what, of the newest events and jobs: (key, what it is, what explains it, the job, the rows).
-_E = "e.id, e.company_id, e.document_id, left(e.hook_type, 200) AS hook_type, e.attempts"
-_A_JOB = "l.job_id, j.status::text AS job_status"
-_LOST_JOB = "l.job_id, NULL AS job_status"
-_NO_JOB = "NULL AS job_id, NULL AS job_status"
-CONTRADICTIONS = [
-    (
-        "lost_job",
-        "The event succeeded, and the job it made is gone",
-        "Somebody purged the job, or its table was restored to an older state.",
-        _LOST_JOB,
-        """FROM (SELECT * FROM ledger_job ORDER BY made_at DESC LIMIT %(rows)s) l
-              JOIN document_lifecycle_events e ON e.id = l.event_id AND e.status = 'succeeded'
-              LEFT JOIN "PlatformJob" j ON j.id = l.job_id
-             WHERE j.id IS NULL AND e.updated_at > now() - interval '30 days'""",
-    ),
-    (
-        "dead_job",
-        "The event succeeded, and the job it made is dead-lettered",
-        "The hook did its part: it made the job. The work for the document was not done; the job can be retried.",
-        _A_JOB,
-        """FROM (SELECT id, status FROM "PlatformJob" WHERE dlq
-                                                         ORDER BY "dlqAt" DESC, id DESC LIMIT %(rows)s) j
-              JOIN ledger_job l ON l.job_id = j.id
-              JOIN document_lifecycle_events e ON e.id = l.event_id AND e.status = 'succeeded'""",
-    ),
-    (
-        "stuck_with_job",
-        "The event failed or is exhausted, and it has made a job",
-        "An earlier run made the job and a later one failed: the work may be done, although the event says that it is not.",
-        _A_JOB,
-        """FROM ((SELECT * FROM document_lifecycle_events WHERE status = 'failed'
-                      ORDER BY updated_at DESC, id DESC LIMIT %(rows)s)
-                    UNION ALL
-                    (SELECT * FROM document_lifecycle_events WHERE status = 'pending' AND attempts > 0
-                        AND attempts >= %(max_attempts)s ORDER BY updated_at DESC, id DESC LIMIT %(rows)s)) e
-              JOIN ledger_job l ON l.event_id = e.id
-              LEFT JOIN "PlatformJob" j ON j.id = l.job_id""",
-    ),
-    (
-        "silent",
-        "The event runs, and its process has been silent for too long",
-        "Its process is gone. The next sweep of a worker takes it back; if it stays here, no worker lives.",
-        _NO_JOB,
-        """FROM document_lifecycle_events e
-             WHERE e.status = 'running' AND (e.updated_at IS NULL
-                   OR e.updated_at NOT BETWEEN now() - 2 * make_interval(secs => %(stale)s)
-                                           AND now() + make_interval(secs => %(stale)s))""",
-    ),
-    (
-        "attempts",
-        "The event runs or waits with more attempts than there can be",
-        "Somebody lowered LEDGER_MAX_ATTEMPTS, or another program counts in its own way.",
-        _NO_JOB,
-        """FROM document_lifecycle_events e
-             WHERE e.status IN ('pending', 'running') AND e.attempts > %(max_attempts)s AND e.attempts > 0""",
-    ),
-]
-
-
-def contradictions(max_attempts: int, stale_seconds: float, most: int = 20, rows: int = 10_000) -> list[dict[str, Any]]:
-    """Events and jobs that contradict each other, by kind, each with a sample of `most`; of the newest `rows`."""
-    params = {"max_attempts": max_attempts, "stale": stale_seconds, "rows": rows, "most": most}
+def contradictions(most: int = 20) -> list[dict[str, Any]]:
+    """Events and jobs that contradict each other, by kind, each with a sample of `most`; of the newest 10,000."""
     return [
-        {"key": key, "what": what, "why": why, "rows": found, "n": found[0]["total"] if found else 0}
-        for key, what, why, job, rest in CONTRADICTIONS
-        for found in [
-            fetch(
-                f"""SELECT x.*, count(*) OVER () AS total
-                      FROM (SELECT {_E}, {job} {rest} LIMIT %(rows)s) x LIMIT %(most)s""",  # noqa: S608
-                params,
-            )
-        ]
+        {"key": kind.key, "what": kind.what, "why": kind.why, "rows": rows, "n": total}
+        for kind in KINDS.values()
+        for rows, total in [find_contradictions(kind.key, most)]
     ]

@@ -1,6 +1,7 @@
 """Many jobs at once: what would happen, then the reason, then the operation."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -20,13 +21,24 @@ from jobs.console.queries.db import database_now
 from jobs.console.queries.overview import shared
 from jobs.console.views.once import token
 from jobs.console.views.render import action, person, show
-from jobs.domain.bulk import SPECS, Kind, Options
+from jobs.domain.bulk import (
+    CAME_BACK,
+    NO_CHECKPOINT,
+    OVER_LIMIT,
+    SPECS,
+    TENANT_PAUSED,
+    TENANT_SUSPENDED,
+    Kind,
+    Options,
+)
 from jobs.domain.errors import InvalidInput, NothingToDo, SetGrew
 from jobs.domain.states import WORDS, word
 from jobs.operations import bulk
 
 # What a redrive is proposed with: slow enough to be watched, stopped by itself when it goes wrong.
-PROPOSED = {"rate": "120", "brake_percent": "20", "brake_of": "50", "brake_wait_minutes": "45"}
+PROPOSED = {"rate": "120", "ramp": "on", "brake_percent": "20", "brake_of": "50", "brake_wait_minutes": "45"}
+# What was shown longer ago is looked at once more.
+SHOWN_MINUTES = 10
 # Kinds of the menu on a list, each with its word there.
 MENU: tuple[tuple[Kind, str], ...] = (
     (Kind.CANCEL, "Cancel…"),
@@ -62,13 +74,12 @@ def _kind(verb: str) -> Kind:
 
 
 def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, refusal: str = "") -> HttpResponse:
-    found, now = read.preview(ask.selection()), database_now()
+    options = form.options(ask.options) if form and form.is_valid() else _proposed(ask)
+    found, now = read.preview(ask.kind, ask.selection(), options, ask.states), database_now()
     spec, first = SPECS[ask.kind], PROPOSED if ask.kind is Kind.RETRY else {}
     values = first if form is None else {name: form.data.get(name, "") for name in form.fields}
-    skips = _skips(ask, found)
-    acts = max(0, found.n - sum(number for number, *_ in skips)) if found.whole else found.n
+    acts = found.acts if found.whole else found.n
     action = f"bulk_{ask.kind.value}"
-    options = form.options(ask.options) if form and form.is_valid() else _proposed(ask)
     context = {
         "ask": ask,
         "kind": ask.kind.value,
@@ -76,10 +87,11 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
         "found": found,
         "acts": acts,
         "number": f"{acts:,}" if found.whole else f"≥ {found.n:,}" if found.known else "",
-        "skips": skips,
+        "skips": _skips(ask, found),
+        "taken": _taken(ask, found),
         "stay": _untouched(ask),
         "parts": [("act", acts), ("stay", max(0, found.n - acts))],
-        "drain": read.drain_with(acts, now) if spec.queues and acts else None,
+        "drain": read.drain_with(found.added, acts, now) if spec.queues and acts else None,
         "values": values,
         "problems": {name: problem(form, name) for name in form.errors} if form else {},
         "refusal": refusal,
@@ -87,11 +99,11 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
         "query": ask.pinned(now).query(),
         "action_url": reverse(f"console:{action}"),
         "back_url": _back(ask),
-        "toggle_url": ask.url(boomerangs="" if ask.boomerangs else "1"),
         "command": ask.command(options),
         "allowed": can(request.user, action),
         "who": who_may(action),
         "must_type": ask.is_empty,
+        "shown_at": now.isoformat(),
         "server_now": now,
     }
     return show(request, "console/preview.html", context, status=status)
@@ -105,21 +117,38 @@ def _proposed(ask: Ask) -> Options:
 
 
 def _skips(ask: Ask, found: Preview) -> list[tuple[int, str, str]]:
-    """Rows of the set that will be left as they are: (how many, why, address)."""
-    lines = [
-        (number, f"{WORDS.get(state, state)}: not touched", "")
-        for state, number in sorted(found.states.items())
-        if ask.kind is not Kind.RESTORE and state not in ask.states
+    """Rows of the set that will be left as they are: (how many, why, address that takes them along)."""
+    along = {
+        CAME_BACK: {"boomerangs": "1"},
+        OVER_LIMIT: {"boomerangs": "1", "redrives": "0"},
+        TENANT_PAUSED: {"held": "1"},
+        TENANT_SUSPENDED: {"held": "1"},
+        NO_CHECKPOINT: {"kept": ""},
+    }
+    return [
+        (number, _why(why, ask), ask.url(**along[why]) if why in along else "")
+        for why, number in sorted(found.why.items(), key=lambda one: (-one[1], one[0]))
     ]
-    held = found.held
-    if ask.kind is Kind.RETRY:
-        if found.came_back and not ask.boomerangs:
-            lines.append((found.came_back, "came back to the DLQ after a redrive", ask.url(boomerangs="1")))
-            held -= found.held_and_back
-        if held:
-            lines.append((held, "another active job holds their unique key", ""))
-    if ask.kind is Kind.RESTORE and held:
-        lines.append((held, "their id is taken by a new job", ""))
+
+
+def _why(why: str, ask: Ask) -> str:
+    if why.startswith(read.STATE):
+        state = why.removeprefix(read.STATE)
+        return f"{WORDS.get(state, state)}: not touched"
+    return f"{why}, {ask.redrives:,} times" if why == OVER_LIMIT else why
+
+
+def _taken(ask: Ask, found: Preview) -> list[tuple[str, str, str]]:
+    """What is taken along, or could be left: (how many, words, address that leaves it out)."""
+    if ask.kind is not Kind.RETRY or not found.acts:
+        return []
+    lines, bare = [], found.acts - found.kept
+    if ask.boomerangs:
+        lines.append((f"{found.came_back:,}", "came back after a redrive and are taken along", ask.url(boomerangs="")))
+    if ask.held_tenants:
+        lines.append(("", "Jobs of paused and suspended tenants are taken along, and wait there", ask.url(held="")))
+    if found.whole and found.kept and bare:
+        lines.append((f"{bare:,}", "have no checkpoint and start from the beginning", ask.url(kept="1")))
     return lines
 
 
@@ -150,10 +179,14 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
         if not form.is_valid() or not _typed(ask, form) or not _chosen(kind, form):
             return _page(request, ask, form, 422)
         data = form.cleaned_data
+        if _expired(data["shown_at"]):
+            return _page(
+                request, ask, form, 409, refusal=f"this was shown more than {SHOWN_MINUTES} minutes ago; look again"
+            )
         try:
             started = bulk.start(
                 person(request), kind, ask.selection(), reason=data["reason"], options=form.options(ask.options),
-                key=data["token"] or None, expected=data["expected"],
+                key=data["token"] or None, expected=None if data["at_least"] else data["expected"],
             )  # fmt: skip
         except (SetGrew, NothingToDo) as error:
             return _page(request, ask, form, 409, refusal=str(error))
@@ -161,6 +194,14 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
         return HttpResponseRedirect(reverse("console:operation", args=[started.id]))
 
     return action(f"bulk_{kind.value}")(_guarded(kind, start))
+
+
+def _expired(shown_at: str) -> bool:
+    """Was it shown too long ago to be what is there?"""
+    try:
+        return bool(shown_at) and database_now() - datetime.fromisoformat(shown_at) > timedelta(minutes=SHOWN_MINUTES)
+    except (ValueError, TypeError):
+        return True
 
 
 def _typed(ask: Ask, form: BulkForm) -> bool:

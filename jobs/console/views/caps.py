@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from jobs.console import cap_effects
+from jobs.console import cap_effects, ends, scope
 from jobs.console.accounts import confirmed
 from jobs.console.commands import Word, command
+from jobs.console.ends import AT, AT_WORDS
 from jobs.console.forms import CapForm, problem
 from jobs.console.paging import storable
-from jobs.console.permissions import can, who_may
+from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import caps as read
 from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import forget, shared
@@ -29,7 +30,13 @@ from jobs.queue.others import other_workers
 KINDS = ("tenant", "type")
 _VERB = {"tenant": "cap", "type": "type_cap"}
 FOREVER, KEEP, BACK = "", "keep", "back"
-ENDS = [("3600", "in 1 h"), ("14400", "in 4 h"), ("86400", "in 24 h"), (FOREVER, "when somebody changes it")]
+ENDS = [
+    ("3600", "in 1 h"),
+    ("14400", "in 4 h"),
+    ("86400", "in 24 h"),
+    (AT, AT_WORDS),
+    (FOREVER, "when somebody changes it"),
+]
 # Of anybody but an admin.
 LONGEST_SECONDS = 24 * 3600
 
@@ -60,10 +67,8 @@ def _page(request: HttpRequest, kind: str, name: str) -> HttpResponse:
         changes = read.changes(kind, name)
         counts = read.waiting(kind, name)
         running = read.running(kind, name)
-        others = other_workers()
+        others = [] if scope.limited() else other_workers()
         now = database_now()
-    snapshot = shared.get()
-    column = "tenant_id" if kind == "tenant" else "type"
     context = {
         "kind": kind,
         "name": name,
@@ -74,13 +79,25 @@ def _page(request: HttpRequest, kind: str, name: str) -> HttpResponse:
         "counts": counts,
         "running": running,
         "others": others,
-        "pauses": [line for line in snapshot.pauses if getattr(line.pause, column) in {None, name}],
+        **_pauses(kind, name),
+        "may_pause": offered(request.user, "pause_new"),
+        "may_audit": offered(request.user, "audit"),
         "may_change": can(request.user, _VERB[kind], name if kind == "tenant" else None),
         "who_changes": who_may(_VERB[kind]),
         "server_now": now,
         "region_url": request.get_full_path(),
     }
     return show(request, "console/cap_page.html", context)
+
+
+def _pauses(kind: str, name: str) -> dict[str, Any]:
+    """What holds it: with all figures, or for somebody limited to some tenants what may be said of it."""
+    column = "tenant_id" if kind == "tenant" else "type"
+    found = [line for line in shared.get().pauses if getattr(line.pause, column) in {None, name}]
+    if not scope.limited():
+        return {"pauses": found}
+    seen = scope.pauses(line.pause for line in found)
+    return {"held_by": [one for one in seen if one.tenant_id or not one.project_id]}
 
 
 @require_safe
@@ -116,6 +133,8 @@ def _first(setting: Setting, request: HttpRequest) -> dict[str, str]:
         "note": setting.note,
         "max_run_seconds": "" if longest is None else str(longest),
         "ends": KEEP if setting.temporary else FOREVER if can(request.user, "cap_long") else "3600",
+        "until": "",
+        "until_offset": "",
         "version": str(setting.version),
         "reason": "",
     }
@@ -134,6 +153,8 @@ def _form(
         "problems": problems,
         "default": cap_effects.default_words(default),
         "ends": [(key, text, key == values["ends"]) for key, text in _ends(setting, long)],
+        "until_problem": problems.get("until", ""),
+        "until_offsets": ends.read(values, database_now()).offsets,
         "may_long": long,
         "who_long": who_may("cap_long"),
         "may_change": can(request.user, _VERB[kind], setting.name if kind == "tenant" else None),
@@ -215,15 +236,14 @@ def _command(kind: str, name: str, values: dict[str, str]) -> list[Word]:
     except InvalidInput:
         cap = values.get("cap", "")[:40]
     words_ = ["queue", "cap", f"--{kind}={name}"]
-    ends = values.get("ends", "")
-    if ends == BACK:
+    if values.get("ends") == BACK:
         return command(*words_, "--back", reason=values.get("reason", ""))
     words_.append(f"--cap={cap}")
     if kind == "tenant":
         words_ += [f"--weight={values.get('weight', '')}", f"--note={values.get('note', '')}"]
     else:
         words_.append(f"--max-run-seconds={values.get('max_run_seconds', '') or 'none'}")
-    words_ += ["--keep-end"] if ends == KEEP else [f"--until={ends}s"] if ends else []
+    words_ += ["--keep-end"] if values.get("ends") == KEEP else ends.option(values, database_now())
     return command(*words_, reason=values.get("reason", ""))
 
 
@@ -291,18 +311,21 @@ def _changed(request: HttpRequest, kind: str, setting: Setting, values: dict[str
 def _wanted(setting: Setting, form: CapForm, values: dict[str, str]) -> Wanted:
     """What the form asks for. A field that it doesn't have stays as it is."""
     data, given = form.cleaned_data, form.data
-    ends = data["ends"]
+    chosen = data["ends"]
     kept = Wanted(setting.base, setting.weight, setting.note, setting.max_run_seconds)
-    if ends == BACK:
+    if chosen == BACK:
         return kept
+    end = ends.read(data, database_now())
+    if end.problem:
+        raise InvalidInput("until", end.problem.removesuffix("."))
     return replace(
         kept,
         cap=_cap(values),
         weight=setting.weight if data["weight"] is None else data["weight"],
         note=data["note"] if "note" in given else setting.note,
         max_run_seconds=data["max_run_seconds"] if "max_run_seconds" in given else setting.max_run_seconds,
-        ends_in_seconds=float(ends) if ends.isdigit() else None,
-        keeps_end=ends == KEEP,
+        ends_in_seconds=end.seconds,
+        keeps_end=chosen == KEEP,
     )
 
 

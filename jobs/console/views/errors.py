@@ -32,6 +32,7 @@ from jobs.operations.alerts import AlertNotFound, AlertRefused, DeliveryRefused
 from jobs.operations.artifacts import ArtifactHasNoFile, ArtifactNotFound
 from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.operations.people import LastAdmin, PersonNotFound
+from jobs.operations.remote import RemoteTypeNotFound
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -60,6 +61,7 @@ STATUS: dict[type[Exception], int] = {
     RuleChanged: 409,
     DeliveryRefused: 409,
     PersonNotFound: 404,
+    RemoteTypeNotFound: 404,
     LastAdmin: 409,
     InvalidInput: 422,
 }

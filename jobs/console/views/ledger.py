@@ -1,14 +1,17 @@
 """The document ledger: what waits and what is stuck, a document's own story, retry and purge."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
+from jobs.console.commands import command
 from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode, storable
 from jobs.console.permissions import can, offered, who_may
@@ -17,13 +20,18 @@ from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.ledger import STATES, STUCK, LedgerFilter
 from jobs.console.views.render import action, done, person, show
 from jobs.console.words import plural
+from jobs.ledger.contradictions import KINDS
 from jobs.operations import ledger as operations
+from jobs.operations import ledger_repair
 from jobs.operations.ledger import MOST_AT_ONCE, Chosen, EventNotFound
 
 VERBS = {
     "retry": ("Retry", "They wait again, with all their attempts.", "back in line"),
     "purge": ("Purge", "They are deleted, and their hooks never run. The audit trail keeps what they were.", "purged"),
 }
+
+
+SHOWN_OF_A_REPAIR = 12
 
 
 @require_safe
@@ -135,12 +143,68 @@ def document(request: HttpRequest) -> HttpResponse:
 def contradictions(request: HttpRequest) -> HttpResponse:
     """Events and jobs that contradict each other, explained."""
     with limited(10):
-        kinds = read.contradictions(conf().ledger_max_attempts, conf().ledger_stale.total_seconds())
+        kinds = read.contradictions()
         now = database_now()
     for kind in kinds:
         kind["rows"] = [_with_words(row | {"status": ""}) for row in kind["rows"]]
-    context = {"kinds": [kind for kind in kinds if kind["n"]], "server_now": now}
+    context = {
+        "kinds": [kind for kind in kinds if kind["n"]],
+        "may_repair": can(request.user, "ledger_repair"),
+        "who_repairs": who_may("ledger_repair"),
+        "server_now": now,
+    }
     return show(request, "console/ledger_contradictions.html", context)
+
+
+# --- Repair -----------------------------------------------------------------------------------------------------------
+
+
+@require_safe
+def repair_dialog(request: HttpRequest) -> HttpResponse:
+    """What a repair of one kind would do, row by row, and the field for the reason."""
+    kind = request.GET.get("kind", "")
+    if kind not in KINDS:
+        raise Http404
+    return _repair_form(request, kind, ReasonForm(), 200)
+
+
+def _repair_form(request: HttpRequest, kind: str, form: ReasonForm, status: int) -> HttpResponse:
+    with limited(10):
+        rows, total = ledger_repair.plan(kind)
+        now = database_now()
+    steps = Counter(row["step"] for row in rows)
+    context = {
+        "kind": KINDS[kind],
+        "steps": [(words, steps[step]) for step, words in ledger_repair.STEPS.items() if steps[step]],
+        "rows": [_with_words(row) | {"does": ledger_repair.STEPS[row["step"]]} for row in rows[:SHOWN_OF_A_REPAIR]],
+        "n": len(rows),
+        "more": total > len(rows),
+        "seen": request.POST.get("seen") or now.isoformat(),
+        "problem": problem(form, "reason"),
+        "reason": form.data.get("reason", ""),
+        "command": command("ledger", "repair", kind, "--yes"),
+        "allowed": can(request.user, "ledger_repair"),
+        "who_may": who_may("ledger_repair"),
+        "server_now": now,
+    }
+    return show(request, "console/ledger_repair.html", context, part="dialog", status=status)
+
+
+@action("ledger_repair")
+def repair(request: HttpRequest) -> HttpResponse:
+    """Repairs one kind: what has not changed since the preview."""
+    form, kind = ReasonForm(request.POST), request.POST.get("kind", "")
+    if kind not in KINDS:
+        raise Http404
+    if not form.is_valid():
+        return _repair_form(request, kind, form, 422)
+    seen = _moment(request.POST.get("seen", ""))
+    repaired = ledger_repair.repair(person(request), kind, form.cleaned_data["reason"], seen=seen)
+    words = [f"{n:,} × {ledger_repair.STEPS[step]}" for step, n in repaired.done.items()]
+    words += [f"{len(repaired.left):,} left as they were"] if repaired.left else []
+    return done(
+        request, f"{', '.join(words) or 'Nothing was left to repair'}.", reverse("console:ledger_contradictions")
+    )
 
 
 # --- Acting -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict, Streaming
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from jobs.console import scope
 from jobs.console.bulk import Ask, preview_url
 from jobs.console.export import Csv
 from jobs.console.forms import ReasonForm, ResumeForm, problem
@@ -32,6 +33,8 @@ TABS = (("", "All"), ("done", "Done"), ("skipped", "Skipped"), ("failed", "Faile
 # An operation whose worker says nothing for so long is shown as waiting for one.
 SILENT = timedelta(seconds=3 * LEASE_SECONDS)
 EXPORT_ROWS = 2_000
+# What went as fast as it goes is proposed half of this once it was braked.
+SLOWEST_FIRST = 240
 EXPORTED = ("position", "job_id", "tenant_id", "type", "state", "outcome", "reason", "detail", "at")
 
 
@@ -103,6 +106,7 @@ def _find(operation_id: int) -> dict[str, Any]:
 def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
     options = Options.of(_json(found["options"]))
     redrive = found["kind"] == Kind.RETRY
+    pace = _pace(found, options) if redrive and found["state"] in MOVING else None
     return {
         "operation": found,
         "options": options,
@@ -112,6 +116,9 @@ def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
         "set_url": _set_url(found),
         "reasons": _reasons(found["id"]),
         "fared": _fared(found["id"]) if redrive and found["done"] else None,
+        "pace": pace,
+        "good_ends": bulk.good_ends(options),
+        "drift": _drift(found, options),
         "eta": eta(found, options),
         "steps": [_step(request, found, step) for step in _fitting(found["state"])],
         "again_url": _again(found),
@@ -129,6 +136,8 @@ def _asked(found: dict[str, Any]) -> Ask | None:
     """What it was asked for; None when a later or earlier release wrote it in other words."""
     query = QueryDict(mutable=True)
     for name, value in _json(found["filter"]).items():
+        if name == "within":  # whose jobs the person could see
+            continue
         query.setlist(name, [str(one) for one in value] if isinstance(value, list) else [str(value)])
     try:
         return Ask.parse(Kind(found["kind"]), query)
@@ -137,6 +146,8 @@ def _asked(found: dict[str, Any]) -> Ask | None:
 
 
 def _filter_words(found: dict[str, Any]) -> str:
+    if not found["whole"]:
+        return read.UNSAID
     ask = _asked(found)
     if ask is None:
         return json.dumps(_json(found["filter"]))[:300]
@@ -144,7 +155,7 @@ def _filter_words(found: dict[str, Any]) -> str:
 
 
 def _set_url(found: dict[str, Any]) -> str:
-    ask = _asked(found)
+    ask = _asked(found) if found["whole"] else None
     return ask.filter.url() if ask and ask.operation is None and ask.kind is not Kind.RESTORE else ""
 
 
@@ -165,9 +176,28 @@ def _fared(operation_id: int) -> dict[str, int] | None:
     return {"n": looked, "ended": ended, "failed": failed, "percent": 100 * failed // ended if ended else 0}
 
 
+def _pace(found: dict[str, Any], options: Options) -> bulk.Pace | None:
+    """How fast it may go at this moment; None when that says no more than its rate, or cannot be read in time."""
+    if not (options.ramp or options.idle_percent) or not found["whole"]:
+        return None
+    try:
+        with limited(0.5):
+            return bulk.pace(found["id"], options)
+    except TooSlow:
+        return None
+
+
+def _drift(found: dict[str, Any], options: Options) -> str:
+    """What changed between the preview and the confirmation."""
+    if options.shown is None or not found["whole"] or options.shown == found["total"]:
+        return ""
+    more = found["total"] - options.shown
+    return f"{abs(more):,} {'joined' if more > 0 else 'left'} the set between the preview and the confirmation."
+
+
 def eta(found: dict[str, Any], options: Options) -> datetime | None:
     """When it is done at the pace of the last minute, or at its rate; None when nothing can be said."""
-    if found["state"] not in MOVING or not found["left"]:
+    if found["state"] not in MOVING or not found["left"] or not found["whole"]:
         return None
     per_minute = min(found["lately"], options.rate or found["lately"])
     if not per_minute:
@@ -177,6 +207,8 @@ def eta(found: dict[str, Any], options: Options) -> datetime | None:
 
 
 _STEPS = {"pause": ("Pause…", MOVING), "resume": ("Resume…", HELD), "stop": ("Stop for good…", OPEN)}
+# What the brake leaves to choose from, besides leaving it held.
+SLOWER = "Go on, slower…"
 
 
 def _fitting(state: str) -> list[str]:
@@ -186,16 +218,22 @@ def _fitting(state: str) -> list[str]:
 def _step(request: HttpRequest, found: dict[str, Any], step: str) -> dict[str, Any]:
     return {
         "name": step,
-        "words": _STEPS[step][0],
+        "words": SLOWER if step == "resume" and found["state"] == "BRAKED" else _STEPS[step][0],
         "url": reverse("console:operation_dialog", args=[found["id"], step]),
-        "allowed": may(request.user, found["kind"], step),
-        "who": who_may(f"bulk_{found['kind']}"),
+        "allowed": may(request.user, found, step),
+        "who": _who(found),
     }
 
 
-def may(user: Any, kind: str, step: str) -> bool:
-    """Whoever may begin work of a kind may steer it."""
-    return can(user, f"{step}_operation") and can(user, f"bulk_{kind}")
+def may(user: Any, found: dict[str, Any], step: str) -> bool:
+    """Whoever may begin work of a kind may steer it, if all that it touches is theirs to see."""
+    return found["whole"] and can(user, f"{step}_operation") and can(user, f"bulk_{found['kind']}")
+
+
+def _who(found: dict[str, Any]) -> str:
+    """Who may steer it, in words."""
+    who = who_may(f"bulk_{found['kind']}")
+    return who if found["whole"] else f"{who} without a limit to some tenants"
 
 
 def _again(found: dict[str, Any]) -> str:
@@ -257,21 +295,30 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
     if found["state"] not in _STEPS[step][1]:
         raise OperationRefused(step, found["id"], STATE_WORDS.get(found["state"], found["state"]))
     title, effect = _TITLES[step]
+    options = Options.of(_json(found["options"]))
     context = {
         "operation": found,
-        "options": Options.of(_json(found["options"])),
+        "options": options,
+        "rate": _slower(found, options) if step == "resume" else None,
         "step": step,
         "title": title,
         "effect": effect,
         "action_url": reverse(f"console:{step}_operation"),
         "values": form.data,
         "problems": {name: problem(form, name) for name in form.errors},
-        "allowed": may(request.user, found["kind"], step),
-        "who": who_may(f"bulk_{found['kind']}"),
+        "allowed": may(request.user, found, step),
+        "who": _who(found),
         "command": f"manage.py operation {step} {found['id']} --reason '…'",
         "server_now": found["now"],
     }
     return show(request, "console/operation_step.html", context, part="dialog", status=status)
+
+
+def _slower(found: dict[str, Any], options: Options) -> int | None:
+    """The rate that is proposed: after the brake, half of what it was."""
+    if found["state"] != "BRAKED":
+        return options.rate
+    return max(1, (options.rate or SLOWEST_FIRST) // 2)
 
 
 def _steer(
@@ -281,9 +328,8 @@ def _steer(
     if not number:
         raise InvalidInput("id", "it is no number of an operation")
     found = _find(number)
-    if not may(request.user, found["kind"], step):
-        who = who_may(f"bulk_{found['kind']}")
-        raise PermissionDenied(f"Your role may not do this; {who} may. Nothing was changed.")
+    if not may(request.user, found, step):
+        raise PermissionDenied(f"Your role may not do this; {_who(found)} may. Nothing was changed.")
     if not form.is_valid():
         return _form(request, found, step, form, 422)
     act(number, form.cleaned_data)
@@ -325,16 +371,17 @@ def stop(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest, operation_id: int) -> HttpResponse | StreamingHttpResponse:
     """The outcome of every row as CSV, streamed."""
     found = _find(operation_id)
-    exports.begun(person(request), {"operation": found["id"]}, "csv")
-    response = StreamingHttpResponse(_stream(found["id"]), content_type="text/csv; charset=utf-8")
+    within = scope.current()
+    exports.begun(person(request), {"operation": found["id"]} | ({"within": sorted(within)} if within else {}), "csv")
+    response = StreamingHttpResponse(_stream(found["id"], within), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="operation-{found["id"]}.csv"'
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _stream(operation_id: int) -> AsyncIterator[bytes]:
-    writer, after = Csv(), 0
+async def _stream(operation_id: int, within: scope.Scope) -> AsyncIterator[bytes]:
+    writer, after, rows_after = Csv(), 0, sync_to_async(read.export_rows, thread_sensitive=True)
     yield writer.head(EXPORTED)
-    while rows := await sync_to_async(read.export_rows, thread_sensitive=True)(operation_id, after, EXPORT_ROWS):
+    while rows := await rows_after(operation_id, after, EXPORT_ROWS, within):
         yield writer.rows(EXPORTED, [[row[name] for name in EXPORTED] for row in rows], first=not after)
         after = rows[-1]["position"]

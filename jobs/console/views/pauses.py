@@ -9,21 +9,24 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from jobs.console import words
+from jobs.console import ends, words
 from jobs.console.commands import Word, command
 from jobs.console.forms import ENDS, PauseForm, ReasonForm, problem
 from jobs.console.links import job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import pauses as read
-from jobs.console.queries.db import TooSlow, limited
+from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import PauseLine, shared
 from jobs.console.views.enqueue import KNOWN
+from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
 from jobs.models.pause import scope_words
 from jobs.operations import actions
 from jobs.queue.others import other_workers
 from jobs.queue.pauses import PauseInForce, PauseNotFound
+
+FIELDS = ("type", "tenant", "project", "reason", "everything", "until", "until_offset")
 
 
 @require_safe
@@ -68,7 +71,10 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
     context = {
         "form": form,
         "types": KNOWN,
-        "values": {name: values.get(name, "") for name in ("type", "tenant", "project", "reason", "everything")},
+        "values": {name: values.get(name, "") for name in FIELDS},
+        "token": values.get("token") or token(),
+        "until_problem": problem(form, "until"),
+        "until_offsets": form.end.offsets,
         "ends": [
             (key, text, key == (values.get("ends") if form.is_bound else "3600")) for key, text in form_ends(long)
         ],
@@ -84,10 +90,7 @@ def _form(request: HttpRequest, form: PauseForm, status: int) -> HttpResponse:
 @require_safe
 def effect(request: HttpRequest) -> HttpResponse:
     """What a pause of the scope typed so far would hold, and its command."""
-    values = {
-        name: request.GET.get(name, "")[:2_000]
-        for name in ("type", "tenant", "project", "everything", "ends", "reason")
-    }
+    values = {name: request.GET.get(name, "")[:2_000] for name in (*FIELDS, "ends")}
     return render(request, "console/partials/_pause_effect.html", _effect(values))
 
 
@@ -99,10 +102,10 @@ def form_ends(long: bool) -> list[tuple[str, str]]:
 def _effect(values: Mapping[str, Any]) -> dict[str, Any]:
     """What it holds, what will not obey it, and the command that does it."""
     scope = {name: (values.get(name) or "").strip() for name in ("type", "tenant", "project")}
-    if not storable("".join(scope.values())):
+    if not storable("".join(str(one) for one in values.values())):
         return {}
     options = [f"--{name}={value}" for name, value in scope.items() if value]
-    options += [f"--until={values['ends']}s"] if values.get("ends") else []
+    options += ends.option(values, database_now())
     context: dict[str, Any] = {"command": command("queue", "pause", *options, reason=values.get("reason") or "")}
     if not any(scope.values()) and not values.get("everything"):
         return {}
@@ -149,7 +152,11 @@ def pause(request: HttpRequest) -> HttpResponse:
         )
     data = form.cleaned_data
     scope = {name: data[field] or None for name, field in _SCOPE.items()}
-    actions.pause(person(request), reason=data["reason"], ends_in_seconds=form.ends_in_seconds, **scope)
+    who, seconds = person(request), form.ends_in_seconds
+    once(
+        request, "pause", request.POST.get("token", ""),
+        lambda: str(actions.pause(who, reason=data["reason"], ends_in_seconds=seconds, **scope)),
+    )  # fmt: skip
     shared.changed()
     named = scope_words(scope["type"], scope["tenant_id"], scope["project_id"])
     return done(request, f"{named} is paused; running jobs finish.", reverse("console:pauses"))

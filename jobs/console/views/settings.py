@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from jobs.conf import SETTINGS, Secret, conf
-from jobs.console.permissions import TABLE, Role
+from jobs.console.permissions import TABLE, Role, can
 from jobs.console.queries import system
 from jobs.console.queries.db import database_now, limited
 from jobs.console.views.render import show
@@ -35,7 +35,8 @@ def settings(request: HttpRequest) -> HttpResponse:
         {"action": action.replace("_", " "), "roles": [one in allowed for one in Role]}
         for action, allowed in TABLE.items()
     ]
-    context = {"rows": rows, "facts": facts, "duties": duties, "roles": list(Role), "rights": rights, "server_now": now}
+    context = {"rows": rows, "facts": facts, "duties": duties, "roles": list(Role), "rights": rights, "server_now": now,
+               "may_map": can(request.user, "set_remote")}  # fmt: skip
     return show(request, "console/settings.html", context)
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from jobs.bench import claim, claimers, data, drain, pages, side_by_side, soak
+from jobs.bench import claim, claimers, data, drain, operations, pages, side_by_side, soak
 from jobs.bench.peers.known import Known, peers
 from jobs.bench.peers.npm import node_peers
 from jobs.bench.report import Report, Section, show, show_machine
@@ -38,12 +38,12 @@ class Command(BaseCommand):
         parser.add_argument("scenario", nargs="?", choices=[*SCENARIOS, "data"], help="Default: all, small.")
         parser.add_argument("--json", type=Path, metavar="FILE", help="Also writes what was found as JSON.")
         parser.add_argument("--peers", action="store_true", help="Also measures other queues, by the same steps.")
-        parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers: rows of a backlog.")
+        parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers, operations: rows of a backlog.")
         parser.add_argument("--samples", type=int, default=300, help="claim: claims of each kind on each backlog.")
         parser.add_argument("--snapshot", type=float, default=20, help="claim: seconds that an old snapshot is held.")
         parser.add_argument("--finished", type=int, default=0, help="claim: finished rows beside, as a backlog more.")
         parser.add_argument("--backlog", action="append", default=[], metavar="NAME", help="claim: only this one.")
-        parser.add_argument("--seconds", type=float, default=2, help="claimers: of each round.")
+        parser.add_argument("--seconds", type=float, default=2, help="claimers, operations: of each round.")
         parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue, data: jobs.")
         parser.add_argument(
             "--soak", type=float, metavar="MINUTES", help="Workers, server and connections die at random."
@@ -148,6 +148,12 @@ def _pages(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     return pages.run(lab, chosen, progress)
 
 
+def _operations(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    rows = options["rows"]
+    chosen = operations.OperationsOptions(rows=rows, backlog=max(5_000, rows // 2), seconds=2 * options["seconds"])
+    return operations.run(lab, chosen, progress)
+
+
 def _soak(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     minutes = options["soak"] or 1.0
     if minutes < 0:
@@ -163,5 +169,6 @@ SCENARIOS: dict[str, Scenario] = {
     "enqueue": _enqueue,
     "peers": _peers,
     "pages": _pages,
+    "operations": _operations,
     "soak": _soak,
 }

@@ -66,9 +66,7 @@ def _query(options: dict[str, Any]) -> str:
         )
     if options["id"]:
         parts["id"] = options["id"]
-    if options.get("boomerangs"):
-        parts["boomerangs"] = "1"
-    return urlencode(parts | {"state": DEAD_LETTERED}, doseq=True)
+    return urlencode(parts | bulk.chosen(options) | {"state": DEAD_LETTERED}, doseq=True)
 
 
 def _as_json(one: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -65,9 +66,8 @@ class Command(BaseCommand):
         if bool(options["filter"]) == options["all"]:
             raise InvalidInput("--filter", "give a filter, or say --all; not both, not neither")
         kind, query = Kind(options["kind"].replace("-", "_")), options["filter"] or ""
-        if options.get("boomerangs") and "boomerangs=" not in query:
-            query += "&boomerangs=1" if query else "boomerangs=1"
-        bulk.begin(self, bulk.parse_ask(kind, query), options)
+        more = {name: value for name, value in bulk.chosen(options).items() if f"{name}=" not in query}
+        bulk.begin(self, bulk.parse_ask(kind, "&".join(filter(None, [query, urlencode(more)]))), options)
 
     def _pause(self, options: dict[str, Any]) -> None:
         operations.pause(person(), options["id"], options["reason"])

@@ -15,6 +15,8 @@ from jobs.queue import caps, pauses
 from jobs.queue.caps import Cap, Setting, Wanted
 from jobs.queue.status import QueueStatus, queue_status
 
+UNTIL = "30min, 2h, 1d, or a moment in ISO 8601: UTC, or 2026-10-25T18:30+01:00, or 2026-10-25T18:30[Europe/Berlin]"
+
 
 class Command(BaseCommand):
     help = "Shows the queue's state; pauses and resumes it."
@@ -30,7 +32,7 @@ class Command(BaseCommand):
             verb.add_argument("--type", help="Only this job type.")
             verb.add_argument("--tenant", help="Only this tenant.")
             verb.add_argument("--project", help="Only this project.")
-        pause.add_argument("--until", help="When it ends by itself: 30min, 2h, 1d, or a moment in ISO 8601.")
+        pause.add_argument("--until", help=f"When it ends by itself: {UNTIL}.")
         resume.add_argument("--id", type=int, help="Only this pause, by its number.")
         for verb in (pause, resume):
             verb.add_argument("--json", action="store_true", help="For scripts.")
@@ -120,7 +122,7 @@ def _cap_arguments(cap: CommandParser) -> None:
     whose.add_argument("--type", help="Of this type, over all tenants.")
     cap.add_argument("--cap", help="A whole number (0 suspends), default, or unlimited.")
     ends = cap.add_mutually_exclusive_group()
-    ends.add_argument("--until", help="When the cap before it comes back: 30min, 2h, 1d, or a moment in ISO 8601.")
+    ends.add_argument("--until", help=f"When the cap before it comes back: {UNTIL}.")
     ends.add_argument("--keep-end", action="store_true", help="Keep the end that it has.")
     ends.add_argument("--back", action="store_true", help="End a cap that has an end now.")
     cap.add_argument("--weight", type=int, help="A tenant's part of the turns; 1 unless set.")

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"not everything was deleted: {lines}", returncode=REFUSED)
 
     def _prune(self, quiet: bool) -> list[Progress]:
-        retention = Retention(conf().retention)
+        retention = Retention(conf().retention, operations=conf().operation_retention)
         totals = {target.name: Progress(target) for target in retention.all()}
         due, said = retention.all(), time.monotonic()
         while due:

@@ -31,7 +31,6 @@ CREATE INDEX job_log_job ON job_log (job_id, id);
 CREATE INDEX queue_pause_active ON queue_pause (id) WHERE lifted_at IS NULL;
 CREATE INDEX worker_heartbeat ON worker (heartbeat_at);
 CREATE INDEX operation_open ON operation (id) WHERE state IN ('PENDING', 'RUNNING', 'PAUSED', 'BRAKED');
-CREATE INDEX operation_item_open ON operation_item (operation_id, position) WHERE outcome IS NULL;
 CREATE INDEX job_trash_purged ON job_trash (purged_at);
 CREATE INDEX audit_entry_at ON audit_entry (at DESC, id DESC);
 CREATE INDEX ledger_pending ON document_lifecycle_events (created_at, id) WHERE status = 'pending';

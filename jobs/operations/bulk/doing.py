@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from jobs.domain.bulk import GONE, ID_TAKEN, KEY_HELD, NOT_IN_TRASH, REDRIVEN, SPECS, Kind
+from jobs.domain.bulk import GONE, ID_TAKEN, KEY_HELD, NO_CHECKPOINT, NOT_IN_TRASH, REDRIVEN, SPECS, Kind
 from jobs.domain.errors import JobNotFound, TransitionRefused
 from jobs.domain.states import word
 from jobs.queue import operations, transitions
@@ -37,6 +37,8 @@ def _obstacle(operation: Taken, item: Item, found: Found) -> str | None:
         return f"it is {word(found.state)}" if found.state == item.state else f"it became {word(found.state)}"
     if operation.kind is Kind.RETRY and found.redrives != item.redrives:
         return REDRIVEN
+    if operation.kind is Kind.RETRY and operation.options.kept_only and not found.kept:
+        return NO_CHECKPOINT
     return None
 
 
@@ -80,9 +82,11 @@ def _cancel(operation: Taken, ids: Sequence[str]) -> list[Moved]:
 
 
 def _retry(operation: Taken, ids: Sequence[str]) -> list[Moved]:
+    options = operation.options
     return transitions.retry(
-        ids, actor=operation.actor, reason=_why(operation), keep_checkpoint=operation.options.keep_checkpoint
-    )
+        ids, actor=operation.actor, reason=_why(operation), keep_checkpoint=options.keep_checkpoint,
+        priority=options.priority,
+    )  # fmt: skip
 
 
 def _run_now(operation: Taken, ids: Sequence[str]) -> list[Moved]:

@@ -1,5 +1,6 @@
 """Begins an operation: the set is frozen and the reason kept in one transaction, the work is a worker's."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import structlog
@@ -43,7 +44,7 @@ def start(
     `expected`: how many the person saw. Raises `InvalidInput`, `NothingToDo`, `SetGrew`; then nothing was done.
     """
     required(reason)
-    options = options or Options()
+    options = replace(options or Options(), shown=expected)
     options.check(kind)
     try:
         return _start(person, kind, selection, reason, options, key, expected, wakes)

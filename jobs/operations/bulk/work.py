@@ -18,6 +18,7 @@ from jobs import audit
 from jobs.domain.bulk import OperationState
 from jobs.domain.errors import JobsError
 from jobs.operations.bulk import brake, doing
+from jobs.operations.bulk.pace import Pace, pace
 from jobs.operations.bulk.steer import numbers
 from jobs.queue import operations
 from jobs.queue.operations import Counted, Decided, Item, Taken
@@ -26,9 +27,9 @@ log = structlog.get_logger("jobs.operations")
 
 SMALLEST, FIRST, LARGEST = 10, 50, 500
 # A batch should be over before anybody notices that its rows are locked.
-BATCH_SECONDS = 0.1
+BATCH_SECONDS = 0.06
 # Between two batches the database belongs to the claims.
-REST, LONGEST_REST_SECONDS = 0.3, 0.05
+REST, LONGEST_REST_SECONDS = 0.15, 0.05
 # How much of a rate's allowance may be used at once.
 BURST_SECONDS = 2.0
 # Soon enough that nobody takes over meanwhile.
@@ -65,7 +66,7 @@ def work(operation_id: int, runner: str, seconds: float) -> Progress:
     if (why := brake.tripped(operation)) is not None:
         _brake(operation, why)
         return Progress(None)
-    return _Slice(operation, runner, time.monotonic() + seconds).run()
+    return _Slice(operation, runner, time.monotonic() + seconds, pace(operation.id, operation.options)).run()
 
 
 def _brake(operation: Taken, why: str) -> None:
@@ -85,9 +86,11 @@ def _brake(operation: Taken, why: str) -> None:
 class _Slice:
     """One go at one operation."""
 
-    def __init__(self, operation: Taken, runner: str, deadline: float) -> None:
+    def __init__(self, operation: Taken, runner: str, deadline: float, pace: Pace) -> None:
         self._operation, self._runner, self._deadline = operation, runner, deadline
-        self._size, self._before, self._after = FIRST, 0, 0
+        self._rate, self._room = pace.rate, pace.room
+        self._size, self._before, self._after = FIRST, operation.reached, operation.reached
+        self._resumed = operation.reached > 0
         self._counted: Counted | None = None
 
     def run(self) -> Progress:
@@ -127,13 +130,21 @@ class _Slice:
                 operations.beat(self._operation.id, self._runner)
                 return self._until_allowed()
             self._before = self._after
-            items = operations.items(self._operation.id, self._after, min(self._size, allowed))
+            items = self._items(min(self._size, allowed))
             if items:
                 self._after = items[-1].position
                 if decided := doing.batch(self._operation, items):
                     self._write(decided)
                 return 0.0
         return self._came_to_the_end()
+
+    def _items(self, limit: int) -> Sequence[Item]:
+        """The next rows; behind the last one those that an earlier slice had to pass over."""
+        items = operations.items(self._operation.id, self._after, limit)
+        if not items and self._resumed:
+            self._resumed, self._before, self._after = False, 0, 0
+            items = operations.items(self._operation.id, 0, limit)
+        return items
 
     def _came_to_the_end(self) -> float | None:
         """Rows that were locked are tried again; else the operation is over."""
@@ -147,22 +158,28 @@ class _Slice:
     def _allowed(self) -> int | None:
         """How many rows may be touched now; None: it is not ours to move any more."""
         idle = operations.lock(self._operation.id, self._runner)
-        rate = self._operation.options.rate
-        if idle is None or rate is None:
-            return None if idle is None else LARGEST
-        return int(min(idle, self._burst(rate)) * rate / 60 + 1e-6)
+        if idle is None:
+            return None
+        most = LARGEST if self._room is None else min(LARGEST, self._room)
+        if self._rate is None:
+            return most
+        return min(most, int(min(idle, self._burst(self._rate)) * self._rate / 60 + 1e-6))
 
-    def _burst(self, rate: int) -> float:
+    def _burst(self, rate: float) -> float:
         return max(BURST_SECONDS, 60 / rate)
 
     def _until_allowed(self) -> float:
-        return min(LONGEST_DELAY, 60 / (self._operation.options.rate or 60))
+        if self._room == 0:
+            return LOCKED_DELAY
+        return min(LONGEST_DELAY, 60 / (self._rate or 60))
 
     def _write(self, decided: Sequence[Decided]) -> None:
-        rate = self._operation.options.rate
+        if self._room is not None:
+            self._room -= sum(one.outcome == "done" for one in decided)
         self._counted = operations.write(
-            self._operation.id, decided, rate=rate, burst_seconds=self._burst(rate) if rate else BURST_SECONDS
-        )
+            self._operation.id, decided, reached=self._after, rate=self._rate,
+            burst_seconds=self._burst(self._rate) if self._rate else BURST_SECONDS,
+        )  # fmt: skip
 
     def _one_by_one(self) -> float | None:
         """The batch broke: its first rows each alone, so that the broken ones are named and the others done."""

@@ -3,6 +3,7 @@ SELECT count(*)::integer AS ended, count(*) FILTER (WHERE e.to_status IN ('RETRY
   FROM (SELECT h.to_status
           FROM (SELECT job_id, at FROM operation_item
                  WHERE operation_id = %(id)s AND outcome = 'done' AND at >= %(since)s::timestamptz
+                   AND position <= (SELECT reached FROM operation WHERE id = %(id)s)
                  ORDER BY position DESC LIMIT %(looked_at)s) i
          CROSS JOIN LATERAL (SELECT h.id, h.to_status FROM job_history h
                               WHERE h.job_id = i.job_id AND h.at >= i.at

@@ -7,4 +7,4 @@ UPDATE operation
  WHERE id = %(id)s AND state IN ('PENDING', 'RUNNING')
    AND (runner IS NULL OR runner = %(runner)s
         OR heartbeat_at < clock_timestamp() - make_interval(secs => %(lease_seconds)s))
-RETURNING id, kind, actor, reason, options, total
+RETURNING id, kind, actor, reason, options, total, reached

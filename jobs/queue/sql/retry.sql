@@ -1,4 +1,4 @@
--- Out of the DLQ, with a fresh retry budget. The error stays in the history. A job whose unique key another active job
+-- Out of the DLQ, with a fresh retry budget, and no higher in the order than `priority` if one is given. The error stays in the history. A job whose unique key another active job
 -- holds stays where it is; `holder` names that job.
 WITH said AS MATERIALIZED (SELECT detiq_says(%(actor)s, %(reason)s)),
 target AS MATERIALIZED (
@@ -9,9 +9,10 @@ judged AS (
     SELECT t.*,
            -- Of several dead letters with one key only the first may go.
            row_number() OVER (PARTITION BY coalesce(t.unique_key, t.id) ORDER BY t.id) AS nth,
-           (SELECT o.id FROM "PlatformJob" o
-             WHERE o."uniqueKey" = t.unique_key AND o.id <> t.id
-               AND o.status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED')) AS holder
+           CASE WHEN t.unique_key IS NOT NULL THEN
+               (SELECT o.id FROM "PlatformJob" o
+                 WHERE o."uniqueKey" = t.unique_key AND o.id <> t.id
+                   AND o.status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED')) END AS holder
       FROM target t
 ),
 moved AS (
@@ -21,6 +22,7 @@ moved AS (
            "retryCount" = 0, "redriveCount" = j."redriveCount" + 1, "lostCount" = 0,
            error = NULL, "failureType" = NULL, fingerprint = NULL,
            "workerId" = NULL, "heartbeatAt" = NULL, "startedAt" = NULL, "finishedAt" = NULL, "nextRetryAt" = NULL,
+           priority = least(j.priority, coalesce(%(priority)s::integer, j.priority)),
            checkpoint = CASE WHEN %(keep_checkpoint)s THEN j.checkpoint END,
            "checkpointAt" = CASE WHEN %(keep_checkpoint)s THEN j."checkpointAt" END
       FROM judged t, said
