@@ -14,6 +14,7 @@ collect_ignore = ["files"]  # scripts that are looked at, not run
 
 @pytest.fixture(autouse=True)
 def _no_files() -> Iterator[None]:
+    shutil.rmtree(storages["artifacts"].base_location, ignore_errors=True)  # of tests that looked at no file
     yield
     shutil.rmtree(storages["artifacts"].base_location, ignore_errors=True)
 

@@ -26,6 +26,7 @@ UPLOAD, AGAIN = "/actions/artifact/upload/", "/actions/artifact/reprocess/"
 
 @pytest.fixture(autouse=True)
 def _no_files() -> Iterator[None]:
+    shutil.rmtree(storages["artifacts"].base_location, ignore_errors=True)  # of tests that looked at no file
     yield
     shutil.rmtree(storages["artifacts"].base_location, ignore_errors=True)
 
