@@ -161,6 +161,8 @@ def add_membership(person: Person, tenant_id: str, user_id: str, role: str, reas
         run("lock_memberships", {})
         found = Membership.objects.filter(tenant_id=tenant, user_id=user)
         before = [one.role for one in found]
+        if before == [role.upper()]:
+            return
         if before:
             found.update(role=role.upper())
         else:

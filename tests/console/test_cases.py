@@ -28,13 +28,23 @@ from jobs.models import (
 from jobs.queue import transitions
 from tests.console.addresses import ACTIONS, HTMX
 from tests.console.test_access import FITTING, form_for
-from tests.factories import EventFactory, GroupFactory, JobFactory, OperationFactory, PauseFactory, user
+from tests.factories import (
+    ArtifactFactory,
+    EventFactory,
+    GroupFactory,
+    JobFactory,
+    OperationFactory,
+    PauseFactory,
+    RemoteTypeFactory,
+    user,
+)
 from tests.operations.bulk_helpers import work
 
 pytestmark = pytest.mark.django_db
 
 # Whose answer is what was asked for, each time anew; and what is about people, tested where they are.
-AGAIN = {"reveal", "export_audit", "link_person", "create_person", "change_person", "end_sessions"}
+AGAIN = {"reveal", "export_audit", "link_person", "create_person", "change_person", "end_sessions", "test_channel",
+         "ledger_repair"}  # fmt: skip
 
 
 def hidden(page: str) -> dict[str, str]:
@@ -49,6 +59,9 @@ def test_the_same_form_twice_is_one_deed(admin: Client, empty_cache: None, actio
     job = JobFactory(**FITTING.get(action, {}))
     GroupFactory(fingerprint="v1:a")
     EventFactory(id="event")
+    ArtifactFactory(id="artifact")
+    RemoteTypeFactory(type="FAR")
+    user("viewer", "somebody")
     form = {"token": "one-form"} | form_for(action, job)
     if action in {"cap", "type_cap"}:
         form["version"] = "0"
@@ -57,7 +70,7 @@ def test_the_same_form_twice_is_one_deed(admin: Client, empty_cache: None, actio
     first = admin.post(ACTIONS[action], form)
     audited, jobs = AuditEntry.objects.count(), Job.objects.count()
     second = admin.post(ACTIONS[action], form)
-    assert first.status_code == 302 and second.status_code in {302, 404, 409, 422}, second.status_code
+    assert first.status_code in {200, 302} and second.status_code in {200, 302, 404, 409, 422}, second.status_code
     assert (AuditEntry.objects.count(), Job.objects.count()) == (audited, jobs) and audited == 1
     assert Pause.objects.count() <= 1 and Operation.objects.count() <= 1
 

@@ -295,6 +295,7 @@ def test_a_pause_waits_at_its_commit_only_and_not_for_long(conn: Any, make_conn:
     """Whoever pauses and thinks for a minute before the commit holds up nobody."""
     slow = make_conn()
     slow.autocommit = False
+    slow.execute("SELECT 1")  # the transaction is the caller's
     pauses.pause(reason="r", owner="kim", using=slow)
     insert(conn, "j")
     assert claimed(claim(conn, 1)) == ["j"]

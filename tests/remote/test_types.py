@@ -221,6 +221,8 @@ def test_old_runs_and_their_nonces_are_pruned(db_clean: None) -> None:
         RemoteRun.objects.create(id=name, job_id="j", type="FAR", worker="w", started_at=moment, deadline_at=moment)
         RemoteNonce.objects.create(run_id=name, nonce="n")
     retention = Retention(timedelta(days=90))
-    (fared,) = retention.prune([one for one in targets(timedelta(days=90)) if one.name == "remote"], 5)
+    (fared,) = retention.prune(
+        [one for one in targets(timedelta(days=90), timedelta(days=90)) if one.name == "remote"], 5
+    )
     assert (fared.pruned, fared.ended, fared.rows_left) == (1, True, 0)
     assert RemoteRun.objects.get().id == "young" and RemoteNonce.objects.get().run_id == "young"

@@ -219,12 +219,18 @@ def _dialog(request: HttpRequest, artifact_id: str, form: ReasonForm, status: in
         "row": row,
         "problem": problem(form, "reason"),
         "reason": form.data.get("reason", ""),
+        "token": form.data.get("token") or token(),
         "allowed": can(request.user, "reprocess_artifact", row["whole_tenant"]),
         "who_may": who_may("reprocess_artifact"),
         "command": command("artifact", "reprocess", row["id"], reason=form.data.get("reason", "")),
         "server_now": now,
     }
     return show(request, "console/artifact_reprocess.html", context, part="dialog", status=status)
+
+
+def _reprocess(request: HttpRequest, artifact_id: str, form: ReasonForm) -> str:
+    operations.reprocess(person(request), artifact_id, form.cleaned_data["reason"])
+    return artifact_id
 
 
 @action("reprocess_artifact")
@@ -237,5 +243,5 @@ def reprocess(request: HttpRequest) -> HttpResponse:
         row = _find(artifact_id)
     if not can(request.user, "reprocess_artifact", row["whole_tenant"]):
         raise PermissionDenied(f"Your role may not do this; {who_may('reprocess_artifact')} may. Nothing was changed.")
-    operations.reprocess(person(request), row["id"], form.cleaned_data["reason"])
+    once(request, "reprocess", request.POST.get("token", ""), lambda: _reprocess(request, row["id"], form))
     return done(request, f"{row['title'][:80]}: its analysis is queued again.", artifact_url(row["id"]))

@@ -21,6 +21,7 @@ from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import remote as read
 from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.views.once import once, token
 from jobs.console.views.render import action, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.handlers.remote import executors_guard
@@ -109,6 +110,7 @@ def _form(request: HttpRequest, form: RemoteForm, row: Row | None, status: int) 
     context = {
         "row": row,
         "seconds": seconds,
+        "token": values.get("token") or token(),
         "values": {name: values.get(name, "") for name in ("type", "url", "reason")},
         "problems": problems,
         "overlap": f"{operations.OVERLAP_HOURS:g}",
@@ -129,13 +131,17 @@ def change(request: HttpRequest) -> HttpResponse:
         return _form(request, form, row, 422)
     data = form.cleaned_data
     try:
-        secret = operations.put(
-            person(request),
-            row["type"] if row else data["type"],
-            url=data["url"],
-            check_url=executors_guard().check_url,
-            reason=data["reason"],
-            **{name: data[name] for name in BOUNDS},
+        secret = _shown_once(
+            request,
+            "set_remote",
+            lambda: operations.put(
+                person(request),
+                row["type"] if row else data["type"],
+                url=data["url"],
+                check_url=executors_guard().check_url,
+                reason=data["reason"],
+                **{name: data[name] for name in BOUNDS},
+            ),
         )
     except InvalidInput as error:
         form.add_error(error.field if error.field in form.fields else None, error.message.capitalize() + ".")
@@ -152,10 +158,15 @@ def rotate(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         field = next(iter(form.errors))
         raise InvalidInput(field, problem(form, field))
-    secret = operations.rotate(
-        person(request), name, overlap_hours=form.cleaned_data["overlap"], reason=form.cleaned_data["reason"]
+    overlap, reason = form.cleaned_data["overlap"], form.cleaned_data["reason"]
+    secret = _shown_once(
+        request,
+        "rotate_remote",
+        lambda: operations.rotate(person(request), name, overlap_hours=overlap, reason=reason),
     )
-    return _secret(request, name, secret, form.cleaned_data["overlap"])
+    if not secret:
+        return _back(request, f"{name}: this form has made its secret already; it was shown then, and cannot be again.")
+    return _secret(request, name, secret, overlap)
 
 
 @action("remove_remote")
@@ -167,6 +178,20 @@ def remove(request: HttpRequest) -> HttpResponse:
         raise InvalidInput("reason", "it is empty; say why")
     operations.remove(person(request), name, reason=form.cleaned_data["reason"])
     return _back(request, f"{name}: no longer run by another service.")
+
+
+@sensitive_variables()
+def _shown_once(request: HttpRequest, what: str, make: Callable[[], str | None]) -> str | None:
+    """Does it once for one form; whoever sends the form again gets no secret, since none is kept as it is."""
+    secret = None
+
+    def deed() -> str:
+        nonlocal secret
+        secret = make()
+        return "done"
+
+    once(request, what, request.POST.get("token", ""), deed)
+    return secret
 
 
 @sensitive_variables()
