@@ -298,6 +298,18 @@ def test_pause_resume_and_stop_are_obeyed_and_audited(conn: Any) -> None:
     assert actions == ["bulk_retry", "pause_operation", "resume_operation", "stop_operation"]
 
 
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.RESTORE])
+def test_every_kind_of_work_can_be_held_and_gone_on_with(conn: Any, kind: Kind) -> None:
+    dead(conn, 1, prefix="d")
+    insert(conn, "q")
+    insert(conn, "w", status="RETRY_WAIT", nextRetryAt="2099-01-01")
+    priority = 5 if kind is Kind.PRIORITY else None
+    operation = begin(kind, where("j.id IN ('d1', 'q', 'w')"), priority=priority)
+    bulk.pause(KIM, operation, "wait")
+    bulk.resume(KIM, operation, "go on")
+    assert work(operation).done >= 1
+
+
 def test_of_two_chains_one_goes_on_and_a_silent_one_is_succeeded(conn: Any) -> None:
     dead(conn, 30)
     operation = begin(rate=60)
