@@ -10,6 +10,10 @@ from jobs.queue.operations import Decided, Found, Item, Taken
 from jobs.queue.transitions import Moved
 
 
+# What ended and has ended anew since is not what was shown: a dead letter that was redriven may be a good result by now.
+_OF_ENDED = frozenset({Kind.RETRY, Kind.RERUN, Kind.PURGE})
+
+
 def batch(operation: Taken, items: Sequence[Item]) -> list[Decided]:
     """Changes what may be changed, in the caller's transaction. Rows that somebody else has locked are left out."""
     if operation.kind is Kind.RESTORE:
@@ -35,8 +39,10 @@ def _obstacle(operation: Taken, item: Item, found: Found) -> str | None:
         return GONE
     if found.state not in wanted:
         return f"it is {word(found.state)}" if found.state == item.state else f"it became {word(found.state)}"
-    if operation.kind is Kind.RETRY and found.redrives != item.redrives:
+    if operation.kind in _OF_ENDED and found.redrives != item.redrives:
         return REDRIVEN
+    if operation.kind in _OF_ENDED and found.state != item.state:
+        return f"it became {word(found.state)}"
     if operation.kind is Kind.RETRY and operation.options.kept_only and not found.kept:
         return NO_CHECKPOINT
     return None
