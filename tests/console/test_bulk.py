@@ -86,14 +86,24 @@ def test_previews_of_hostile_rows_and_of_none(admin: Client, address: str) -> No
 
 @pytest.mark.parametrize(
     "query",
-    ["tenant=", "colour=red", "state=", "age=yesterday", "operation=x", "outcome=lost&operation=1", "type=a%00b"],
-)
+    [
+        "tenant=", "colour=red", "state=", "age=yesterday", "operation=x", "outcome=lost&operation=1", "type=a%00b",
+        "state=,", "outcome=failed", "type=CRAWL&type=A", "operation=1&operation=2", "kept=true", "redrives=5&redrives=0",
+    ],
+)  # fmt: skip
 def test_a_part_of_the_filter_that_cannot_be_used_is_never_read_as_everything(operator: Client, query: str) -> None:
     JobFactory.create_batch(3, dead=True)
     assert operator.get(f"/bulk/retry/?{query}").status_code == 422
     response = operator.post(ACTIONS["bulk_retry"], {"query": query, "reason": "x", "typed": "3", "expected": "3"})
     assert response.status_code == 422
     assert not Operation.objects.exists() and not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["kept=1", "held=1", "boomerangs=1", "redrives=2"])
+def test_what_only_a_redrive_leaves_out_is_refused_elsewhere(admin: Client, query: str) -> None:
+    JobFactory.create_batch(2, dead=True)
+    assert admin.get(f"/bulk/purge/?type=CRAWL&{query}").status_code == 422
+    assert admin.get(f"/bulk/retry/?type=CRAWL&{query}").status_code == 200
 
 
 def test_a_post_without_its_filter_is_refused(operator: Client) -> None:
@@ -309,6 +319,7 @@ def test_lists_offer_what_their_rows_allow(as_role: Callable[..., Client]) -> No
         (Kind.PURGE, "type=A", "manage.py operation start purge --filter type=A --reason x"),
         (Kind.RUN_NOW, "", "manage.py operation start run-now --all --reason x"),
         (Kind.RETRY, "", "manage.py dlq retry --all --reason x"),
+        (Kind.RETRY, "tenant=--all&id=-1", "manage.py dlq retry --tenant=--all --id=-1 --reason x"),
     ],
 )
 def test_each_preview_has_its_command(kind: Kind, query: str, command: str) -> None:
