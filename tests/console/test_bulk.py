@@ -272,6 +272,14 @@ def test_operations_of_other_releases_break_no_page(viewer: Client) -> None:
 
 
 # --- Purge and its undo -----------------------------------------------------------------------------------------------
+def test_a_purge_is_undone_once_it_no_longer_moves(admin: Client) -> None:
+    JobFactory.create_batch(3, dead=True)
+    operation = finished(Kind.PURGE)
+    for state, offered in (("RUNNING", False), ("PENDING", False), ("PAUSED", True), ("STOPPED", True)):
+        Operation.objects.update(state=state)
+        assert bool(admin.get(f"/operations/{operation.pk}/").context["undo_url"]) is offered, state
+
+
 def test_a_purge_is_undone_from_its_page_and_by_row(admin: Client) -> None:
     JobFactory.create_batch(3, dead=True)
     JobFactory(id="one", dead=True)

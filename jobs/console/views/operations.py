@@ -122,7 +122,10 @@ def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
         "eta": eta(found, options),
         "steps": [_step(request, found, step) for step in _fitting(found["state"])],
         "again_url": _again(found),
-        "undo_url": preview_url(Kind.RESTORE, f"operation={found['id']}") if found["in_trash"] else "",
+        # Of a purge that still moves only a part would come back: it is held or stopped first.
+        "undo_url": preview_url(Kind.RESTORE, f"operation={found['id']}")
+        if found["in_trash"] and found["state"] not in MOVING
+        else "",
         "can_export": can(request.user, "export"),
         "server_now": found["now"],
     }  # fmt: skip
