@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from jobs.console.filters import TEXTS, JobFilter, where
+from jobs.console.filters import TEXTS, JobFilter, moment, where
 from jobs.domain.bulk import MOST_REDRIVES, MOST_REDRIVES_EVER, SPECS, Kind, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED, word
@@ -47,6 +47,7 @@ class Ask:
         filter_ = JobFilter.parse(query)
         if filter_.ignored or ("state" in query and not filter_.states):
             raise InvalidInput((*filter_.ignored, "state")[0], "it cannot be used")
+        filter_ = _in_any_zone(filter_)
         outcome = query.get("outcome", "")
         if outcome and outcome not in OUTCOMES:
             raise InvalidInput("outcome", f"it is none of {', '.join(OUTCOMES)}")
@@ -207,6 +208,15 @@ def _check(kind: Kind, query: QueryDict) -> None:
             raise InvalidInput(name, "it is there more than once")
         if name in _SWITCHES and values != ["1"]:
             raise InvalidInput(name, "it must be 1; leave the whole part out for no")
+
+
+def _in_any_zone(filter_: JobFilter) -> JobFilter:
+    """Times with their offset: they are read again by others, in other zones, and at a shell."""
+    for name in ("from", "to"):
+        found = moment(filter_.texts[name]) if name in filter_.texts else None
+        if found is not None and datetime.fromisoformat(filter_.texts[name]).tzinfo is None:
+            filter_ = filter_.with_text(name, found.isoformat())
+    return filter_
 
 
 _WORDS = {"": "", "done": "those done", "skipped": "those skipped", "failed": "those that failed",

@@ -334,6 +334,21 @@ def test_each_preview_has_its_command(kind: Kind, query: str, command: str) -> N
     assert Ask.parse(kind, QueryDict(query)).command(Options(), "x") == command
 
 
+def test_times_of_the_viewers_clocks_are_the_same_moments_elsewhere(operator: Client) -> None:
+    operator.cookies["detiq_zone"] = "Asia/Kolkata"
+    page = operator.get("/bulk/cancel/?from=2026-11-01T00:00&to=2026-11-02")
+    assert "from=2026-11-01T00%3A00%3A00%2B05%3A30&to=2026-11-02T00%3A00%3A00%2B05%3A30" in page.context["command"]
+    assert page.context["ask"].filter.texts["from"] == "2026-11-01T00:00:00+05:30"
+
+
+def test_dead_letters_without_a_group_are_a_set_of_their_own(admin: Client) -> None:
+    JobFactory.create_batch(2, dead=True, fingerprint=None)
+    JobFactory.create_batch(3, dead=True, fingerprint="v1:a")
+    for group in admin.get("/dlq/").context["groups"]:
+        for url in (group["redrive_url"], group["purge_url"]):
+            assert admin.get(url).context["found"].n == group["n"] == (3 if group["fingerprint"] else 2)
+
+
 def test_the_history_of_a_job_names_the_operation(operator: Client) -> None:
     job = JobFactory(dead=True)
     operation = finished()
