@@ -60,9 +60,7 @@ def seconds_until(text: str, now: datetime | None = None, option: str = "--until
     except InvalidInput as error:
         if "date and time" not in error.message:
             raise
-        raise InvalidInput(
-            option, f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)"
-        ) from None
+        raise InvalidInput(option, f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)") from None
     seconds = (found - (now or database_now())).total_seconds()
     if seconds <= 0:
         raise InvalidInput(option, f"{text} has passed")

@@ -43,7 +43,9 @@ class PersonChanged(JobsError):
     """Somebody else changed this user since the form was opened; nothing was changed."""
 
     def __init__(self, username: str) -> None:
-        super().__init__(f"{username[:LONGEST_NAME]} was changed since you opened this; look again; nothing was changed")
+        super().__init__(
+            f"{username[:LONGEST_NAME]} was changed since you opened this; look again; nothing was changed"
+        )
 
 
 def create(person: Person, *, username: str, role: str, tenants: Iterable[str] = (), reason: str) -> User:

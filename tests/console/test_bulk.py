@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
@@ -19,7 +20,7 @@ from jobs.models import AuditEntry, Job, Operation, OperationItem
 from jobs.operations import bulk
 from jobs.operations.actions import Person
 from jobs.queue import transitions
-from tests.console.addresses import ACTIONS, BULK_PAGES
+from tests.console.addresses import ACTIONS, BULK_PAGES, HTMX
 from tests.factories import HOSTILE, JobFactory, OperationFactory, everything
 from tests.operations.bulk_helpers import work
 
@@ -259,10 +260,35 @@ def test_pause_and_resume_at_another_rate(operator: Client) -> None:
     assert operator.post(ACTIONS["stop_operation"], {"id": "x", "reason": "y"}).status_code == 422
 
 
+def test_the_command_of_a_step_does_what_the_dialog_proposes(operator: Client) -> None:
+    number = OperationFactory(kind="retry", state="BRAKED", total=5, options={"rate": 120}).pk
+    dialog = operator.get(f"/operations/{number}/resume/", headers=HTMX)
+    assert dialog.context["rate"] == 60
+    assert dialog.context["command"] == f"manage.py operation resume {number} --rate 60 --reason '…'"
+    assert operator.get(f"/operations/{number}/stop/").context["command"].endswith(f"stop {number} --reason '…'")
+
+
 def test_a_braked_operation_says_why_on_list_and_page(operator: Client) -> None:
     operation = OperationFactory(kind="retry", state="BRAKED", total=9, done=3, note="12 of the last 50 failed again")
     assert "Stopped by its brake: 12 of the last 50 failed again." in text(operator.get(f"/operations/{operation.pk}/"))
     assert "Braked" in text(operator.get("/operations/"))
+
+
+def test_an_operation_goes_on_without_whoever_began_it_and_others_stop_it(
+    operator: Client, as_role: Callable[..., Client]
+) -> None:
+    JobFactory.create_batch(3, dead=True)
+    page = operator.get("/bulk/retry/?type=CRAWL").content.decode()
+    operator.post(ACTIONS["bulk_retry"], form(page))
+    operation = Operation.objects.get()
+    User.objects.filter(username=operation.actor).delete()
+    sent = {"id": operation.pk, "reason": "whose is this?"}
+    assert operator.post(ACTIONS["pause_operation"], sent).status_code == 302  # to the login
+    assert Operation.objects.get().state == "PENDING"
+    other = as_role("support", "lena")
+    assert other.post(ACTIONS["pause_operation"], sent).status_code == 302
+    assert other.post(ACTIONS["resume_operation"], sent | {"rate": "6000"}).status_code == 302
+    assert work(operation.pk).done == 3
 
 
 def test_operations_of_other_releases_break_no_page(viewer: Client) -> None:

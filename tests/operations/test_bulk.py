@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, connections
 
-from jobs.domain.bulk import CAME_BACK, GONE, KEY_HELD, REDRIVEN, Kind, OperationState
-from jobs.domain.errors import InvalidInput, NothingToDo, OperationNotFound, OperationRefused, SetGrew
+from jobs.domain.bulk import CAME_BACK, EARLIER_IN_TRASH, GONE, KEY_HELD, REDRIVEN, Kind, OperationState
+from jobs.domain.errors import (
+    InvalidInput,
+    NothingToDo,
+    OperationNotFound,
+    OperationRefused,
+    SetGrew,
+    TransitionRefused,
+)
 from jobs.domain.outcomes import Completed, DeadLettered
 from jobs.models import AuditEntry, Job, JobHistory, Operation, OperationItem
 from jobs.operations import bulk
@@ -406,6 +413,22 @@ def test_a_purge_can_be_undone_in_every_column(conn: Any) -> None:
     assert conn.execute(everything).fetchall() == before
     assert trash(conn) == {"d5"}
     assert work(begin(Kind.RESTORE, Selection("j.job_id = 'd5'", trash=True))).skipped == 1
+
+
+def test_a_second_job_of_an_id_does_not_overwrite_the_first_in_the_trash(conn: Any) -> None:
+    dead(conn, 2)
+    first = begin(Kind.PURGE)
+    work(first)
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, status, dlq, "dlqAt", "finishedAt", error)
+                    VALUES ('d1', 'globex', 'CRAWL', '{}', 'FAILED', true, now(), now(), 'another')""")
+    second = begin(Kind.PURGE)
+    assert work(second).skipped == 1
+    assert outcomes(second) == {"d1": ("skipped", EARLIER_IN_TRASH)} and row(conn, "d1")["error"] == "another"
+    with pytest.raises(TransitionRefused, match="an earlier job of its id"):
+        raise transitions.purge(["d1"], **WHO)[0].refusal("purge")
+    conn.execute("""DELETE FROM "PlatformJob" WHERE id = 'd1'""")
+    undone = begin(Kind.RESTORE, Selection("j.operation_id = %(o)s", {"o": first}, trash=True))
+    assert work(undone).done == 2 and row(conn, "d1")["error"] == "boom"
 
 
 def test_a_purge_leaves_what_runs_or_waits(conn: Any) -> None:

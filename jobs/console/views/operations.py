@@ -299,10 +299,12 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         raise OperationRefused(step, found["id"], STATE_WORDS.get(found["state"], found["state"]))
     title, effect = _TITLES[step]
     options = Options.of(_json(found["options"]))
+    rate = _slower(found, options) if step == "resume" else None
+    pace = [] if rate in (None, options.rate) else [f"--rate {rate}"]
     context = {
         "operation": found,
         "options": options,
-        "rate": _slower(found, options) if step == "resume" else None,
+        "rate": rate,
         "step": step,
         "title": title,
         "effect": effect,
@@ -311,7 +313,7 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         "problems": {name: problem(form, name) for name in form.errors},
         "allowed": may(request.user, found, step),
         "who": _who(found),
-        "command": f"manage.py operation {step} {found['id']} --reason '…'",
+        "command": " ".join(["manage.py operation", step, str(found["id"]), *pace, "--reason '…'"]),
         "server_now": found["now"],
     }
     return show(request, "console/operation_step.html", context, part="dialog", status=status)
