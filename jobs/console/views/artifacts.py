@@ -94,8 +94,8 @@ def _place(text: str) -> str:
 
 
 def _with_words(row: Row) -> Row:
-    words = row["keywords"]
-    shown = [str(word)[:60] for word in words[:20] if isinstance(word, str)] if isinstance(words, list) else []
+    keywords = row["keywords"]
+    shown = [str(word)[:60] for word in keywords[:20] if isinstance(word, str)] if isinstance(keywords, list) else []
     return row | {
         "word": STATES.get(row["status"], row["status"]),
         "title": row["name"].strip() or "(no name)",
