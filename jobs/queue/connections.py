@@ -11,6 +11,9 @@ from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader, Times
 EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
 LATEST = datetime(9999, 12, 29, tzinfo=UTC)
 
+# A claim locks and then counts: that needs a fresh view in each statement, whatever the role or the database says.
+READ_COMMITTED = "SET default_transaction_isolation = 'read committed'"
+
 
 class UtcTimestampLoader(TimestampLoader):
     """A time without zone, as other programs' tables hold it, is UTC."""
@@ -71,7 +74,7 @@ read_times_safely()
 
 def parameters(settings: Mapping[str, Any], application_name: str | None = None) -> dict[str, Any]:
     """What psycopg needs to open a connection as Django's settings say, outside Django: in autocommit and UTC."""
-    options = {key: value for key, value in settings["OPTIONS"].items() if key != "pool"}
+    options = {key: value for key, value in settings["OPTIONS"].items() if key not in {"pool", "isolation_level"}}
     if application_name:
         options["application_name"] = application_name
     return {
@@ -81,6 +84,7 @@ def parameters(settings: Mapping[str, Any], application_name: str | None = None)
         "host": settings["HOST"] or None,
         "port": settings["PORT"] or None,
         "autocommit": True,
+        "client_encoding": "UTF8",
         "connect_timeout": 5,
         **options,
         "options": f"{options.get('options', '')} -c timezone=UTC".strip(),
@@ -91,6 +95,12 @@ def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[A
     """Opens a new connection outside Django: for the engine's own threads and for Huey."""
 
     def connect(application_name: str | None = None) -> psycopg.Connection[Any]:
-        return psycopg.connect(**parameters(settings, application_name))
+        connection = psycopg.connect(**parameters(settings, application_name))
+        try:
+            connection.execute(READ_COMMITTED)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     return connect
