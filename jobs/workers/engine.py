@@ -130,6 +130,9 @@ class Engine:
         self._busy[me] = active
         try:
             outcome = self.runner.run(active)
+        except BaseException:
+            self.active.remove(active.run)  # nobody beats for it from here on: the sweep will take it
+            raise
         finally:
             del self._busy[me]
         active.ending = True
@@ -220,6 +223,6 @@ class Engine:
             self._on_ready()
             self._on_ready = None
 
-    def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
+    def _mend(self, ended: Ended, error: Exception) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)
         return mended(ended, error, active.job if active else None, self._conf.retry_jitter, self._rng)

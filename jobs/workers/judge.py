@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
-import psycopg
 import structlog
 
 from jobs.domain.classification import Classification, FailureSign, classify
@@ -54,11 +53,12 @@ def judged(
     return _outcome(job, failure, failure_type, "", jitter, rng, None)
 
 
-def mended(ended: Ended, error: psycopg.Error, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
-    """Instead of an end that PostgreSQL refuses, for a result or an error that it cannot store, one that it takes: the
+def mended(ended: Ended, error: Exception, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
+    """Instead of an end that cannot be written, for a result or an error that it cannot store, one that it takes: the
     job fails for that, in words of our own. `job` None: it is not known any more, and is put back."""
     what = "result" if isinstance(ended.outcome, Completed) else "error"
-    text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"
+    why = (str(error).splitlines() or [type(error).__name__])[0][:500]
+    text = f"invalid input: the {what} of this run cannot be stored: {why}"
     if job is None:
         return Ended(ended.run, Released(text), ended.beat)
     return Ended(ended.run, judged(job, text, FailureType.LOGICAL, jitter, rng), ended.beat)
