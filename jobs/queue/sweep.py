@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import structlog
+from psycopg import errors
 
 from jobs.domain import actors
 from jobs.domain.failures import DeadLetter, FailureType, decide, delay_seconds
@@ -26,6 +27,8 @@ log = structlog.get_logger("jobs.sweep")
 BATCH = 500
 # Deltas folded in one statement.
 FOLDED = 20_000
+# The database is there, but somebody holds a lock or cancelled the statement: no reason to leave the other duties undone.
+_IN_THE_WAY = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.SerializationFailure)
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,9 @@ class Sweep:
         """One duty. Raises only what means that the database is away; any other trouble is written down."""
         try:
             changed = duty()
-        except psycopg.OperationalError:
-            raise
         except psycopg.Error as error:
+            if isinstance(error, psycopg.OperationalError) and not isinstance(error, _IN_THE_WAY):
+                raise
             log.exception("sweep.duty_failed", duty=name)
             run("duty_done", {"name": name, "changed": 0, "error": str(error)[:2000]}, self.using)
             return 0

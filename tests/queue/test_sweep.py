@@ -28,3 +28,17 @@ def test_a_time_that_no_clock_shows_keeps_no_other_run_from_rescue(conn: Any, co
     sweep(conn)
     assert row(conn, "plain")["status"] == "RETRY_WAIT"
     assert conn.execute("SELECT status FROM \"PlatformJob\" WHERE id = 'odd'").fetchone()[0] == "RUNNING"
+
+
+def test_a_duty_that_a_lock_stops_leaves_no_other_undone(conn: Any, make_conn: Any) -> None:
+    lost(conn, "j", startedAt=LONG_AGO)
+    insert(conn, "late", status="FAILED", nextRetryAt=LONG_AGO, finishedAt=LONG_AGO)
+    other = make_conn()
+    other.autocommit = False
+    other.execute("LOCK TABLE tally_state, failure_group IN ACCESS EXCLUSIVE MODE")
+    conn.execute("SET lock_timeout = '50ms'")
+    sweep(conn)
+    other.rollback()
+    assert [row(conn, id)["status"] for id in ("j", "late")] == ["RETRY_WAIT", "QUEUED"]
+    stopped = {name for (name,) in conn.execute("SELECT name FROM sweep_duty WHERE error IS NOT NULL")}
+    assert "fold" in stopped
