@@ -57,6 +57,8 @@ class Runner:
             return self._stopped(active, active.stop.reason or reason)
         except ProcessDied as death:
             return lost_run(str(death), job.type, job.retry_count, job.lost_count, self.retry_jitter, self.rng)
+        except Exception as error:  # noqa: BLE001 - no process could be made, or it spoke nonsense: this run alone fails
+            return self.raised(active, error)
 
     def run_here(self, active: ActiveRun) -> Outcome | None:
         """The same, in this process.

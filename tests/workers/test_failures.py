@@ -1,5 +1,6 @@
 """From an error to its row: how long a job waits, how often it is tried, and what an operator's retry gives back."""
 
+import errno
 import logging
 import random
 from dataclasses import replace
@@ -14,6 +15,7 @@ from jobs.operations import actions
 from jobs.operations.actions import Person
 from jobs.queue import transitions
 from jobs.queue.status import queue_status
+from jobs.workers import runner as runner_module
 from jobs.workers.active import ActiveRun
 from jobs.workers.judge import judge
 from jobs.workers.link import Link
@@ -193,3 +195,17 @@ def test_a_log_line_that_does_not_fit_its_values_does_not_end_the_job(
     run_logger(ActiveRun(claim_one(conn)), reports).warning("%d of %s pages", "three")
     reports.write(Link(lambda name: conn, "test"))
     assert conn.execute("SELECT message FROM job_log").fetchone()[0].startswith("%d of %s pages")
+
+
+def test_a_job_for_which_no_process_can_be_made_waits_for_a_better_time(
+    conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_process(active: ActiveRun) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(runner_module, "run_isolated", no_process)
+    insert(conn, "j", lostCount=1)
+    outcome = Runner(Reports("w1"), Link(lambda name: conn, "test"), 0.0, random.Random(1)).run(
+        ActiveRun(claim_one(conn))
+    )
+    assert isinstance(outcome, RetryLater) and outcome.failure.failure_type == "INFRASTRUCTURE"
