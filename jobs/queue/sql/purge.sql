@@ -9,11 +9,11 @@ gone AS (
     DELETE FROM "PlatformJob" j
      USING target t, said
      WHERE j.id = t.id AND t.status IN ('DONE', 'FAILED', 'CANCELLED') AND NOT t.taken
-    RETURNING j.*
+    RETURNING j AS job
 ),
 kept AS (
     INSERT INTO job_trash (job_id, tenant_id, row, operation_id, purged_by)
-    SELECT g.id, g."tenantId", to_jsonb(g), %(operation_id)s, %(actor)s FROM gone g
+    SELECT (g.job).id, (g.job)."tenantId", detiq_trash(g.job), %(operation_id)s, %(actor)s FROM gone g
     RETURNING job_id
 )
 SELECT t.id,
