@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connections
 from django.test import Client
@@ -335,3 +336,34 @@ def test_a_purge_undone_twice_is_undone_once(admin: Client) -> None:
     answers = [admin.post(f"/actions/restore/{job.id}/").status_code for _ in range(2)]
     assert answers[0] == 302 and answers[1] in {404, 409}
     assert Job.objects.count() == 1 and AuditEntry.objects.filter(action="restore").count() == 1
+
+
+UNAUDITED: dict[str, dict[str, str]] = {
+    "cancel": {"id": "q"}, "set_priority": {"id": "q", "priority": "5"}, "retry": {"id": "d"}, "purge": {"id": "d"},
+    "rerun": {"id": "d"}, "reveal": {"id": "q", "value": "config"}, "pause": {"type": "A", "ends": "3600"},
+    "cap": {"id": "acme", "cap": "1", "ends": "3600"}, "change_person": {"user": "vic", "role": "admin", "active": "on"},
+    "create_person": {"username": "new", "role": "admin"}, "bulk_retry": {"query": "type=CRAWL", "expected": "1"},
+}  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_audited_is_not_done(admin: Client, conn: Any) -> None:
+    JobFactory(id="q", config={"token": "zzsecretzz"})
+    JobFactory(id="d", dead=True)
+    user("viewer", "vic")
+    admin.raise_request_exception = False
+    conn.execute("""
+        CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON audit_entry FOR EACH ROW EXECUTE FUNCTION full_disk()""")
+    try:
+        for name, form in UNAUDITED.items():
+            answer = admin.post(ACTIONS[name], form | {"reason": "x"})
+            assert answer.status_code == 500 and b"zzsecretzz" not in answer.content, name
+    finally:
+        conn.execute("DROP TRIGGER full_disk ON audit_entry; DROP FUNCTION full_disk")
+    jobs = list(Job.objects.order_by("id").values_list("id", "status", "priority"))
+    assert jobs == [("d", "FAILED", 0), ("q", "QUEUED", 0)]
+    assert not (Pause.objects.exists() or TenantSetting.objects.exists() or Operation.objects.exists())
+    assert list(User.objects.order_by("username").values_list("username", "groups__name")) == [
+        ("the-admin", "admin"), ("vic", "viewer"),
+    ]  # fmt: skip
