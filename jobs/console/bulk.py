@@ -16,6 +16,8 @@ from jobs.queue.operations import Selection
 
 _OURS = ("operation", "outcome", "boomerangs", "held", "kept", "redrives")
 _KNOWN = {*TEXTS, "state", "age", "id", *_OURS}
+# As in an address, not as in the field of the jobs list.
+_PARTS = f"it is written type=CRAWL&state=QUEUED, of {', '.join(sorted(_KNOWN))}"
 OUTCOMES = ("done", "skipped", "failed", "again")
 _DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
 
@@ -42,7 +44,7 @@ class Ask:
         """Reads an address or a form's `query`. Raises `InvalidInput` that names the part."""
         for name, values in query.lists():
             if name not in _KNOWN:
-                raise InvalidInput(name[:100], "there is no such part of a filter")
+                raise InvalidInput(name[:100], f"there is no such part of a filter; {_PARTS}")
             if not all(values):
                 raise InvalidInput(name, "it is empty; leave the whole part out")
         filter_ = JobFilter.parse(query)
@@ -57,7 +59,7 @@ class Ask:
             _redrives(query),
         )  # fmt: skip
         if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
-            raise InvalidInput("filter", "what is restored is named by operation or id")
+            raise InvalidInput("filter", "what is restored is named by its purge or by id: operation=7, id=…")
         return ask
 
     @property
