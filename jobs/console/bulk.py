@@ -59,7 +59,7 @@ class Ask:
             _redrives(query),
         )  # fmt: skip
         if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
-            raise InvalidInput("filter", "what is restored is named by operation or id")
+            raise InvalidInput("filter", "what is restored is named by its purge or by id: operation=7, id=…")
         return ask
 
     @property
@@ -201,13 +201,19 @@ def _check(kind: Kind, query: QueryDict) -> None:
     known = _KNOWN if kind is Kind.RETRY else _KNOWN - _OF_REDRIVES
     for name, values in query.lists():
         if name not in known:
-            raise InvalidInput(name[:100], f"there is no such part of a filter for {kind.value.replace('_', ' ')}")
+            what = kind.value.replace("_", " ")
+            raise InvalidInput(name[:100], f"there is no such part of a filter for {what}; {_written(known)}")
         if not all(values):
             raise InvalidInput(name, "it is empty; leave the whole part out")
         if len(values) > 1 and name not in _SEVERAL:
             raise InvalidInput(name, "it is there more than once")
         if name in _SWITCHES and values != ["1"]:
             raise InvalidInput(name, "it must be 1; leave the whole part out for no")
+
+
+def _written(known: set[str]) -> str:
+    """As in an address, not as in the field of the jobs list."""
+    return f"it is written type=CRAWL&state=QUEUED, of {', '.join(sorted(known))}"
 
 
 def _in_any_zone(filter_: JobFilter) -> JobFilter:
