@@ -43,7 +43,8 @@ class _Counting(yaml.SafeLoader):
 
 
 def parse_yaml(text: str, limits: Limits) -> Any:
-    """The first document, of a long one the beginning. Raises ValueError when it is no YAML, `Unreadable` when it would grow too large."""
+    """The first document, of a long one the beginning. Raises ValueError when it is no YAML, `Unreadable` when it would grow
+    too large."""
     if len(text) > limits.yaml_chars:
         text = _whole_entries(text[: limits.yaml_chars])
     try:
