@@ -39,6 +39,8 @@ def refusals() -> Iterator[None]:
         raise CommandError(str(error), returncode=USAGE) from error
     except JobsError as error:
         raise CommandError(str(error), returncode=REFUSED) from error
+    except UnicodeEncodeError as error:
+        raise CommandError("an argument holds bytes that are no text in UTF-8", returncode=USAGE) from error
     except OperationalError as error:
         raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
 
