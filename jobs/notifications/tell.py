@@ -86,6 +86,7 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
     try:
         with transaction(using):
             written = write(tenant_id, [_of_death(row) for row in rows], using)
+            _mark_artifacts(tenant_id, rows, using)
     except (psycopg.OperationalError, psycopg.InterfaceError):
         raise
     except (psycopg.Error, DatabaseError) as error:
@@ -94,6 +95,13 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
         return 0
     run("told", ids, using)
     return written
+
+
+def _mark_artifacts(tenant_id: str, rows: list[Row], using: Any) -> None:
+    """An analysis whose process died each time, or ran too long, could not mark its artifact itself."""
+    found = [row["artifact_id"] for row in rows if row["type"] == ARTIFACT_TYPE and row["artifact_id"]]
+    if found:
+        run("mark_artifacts", {"tenant": tenant_id, "ids": found}, using)
 
 
 def _of_death(row: Row) -> Notice:
