@@ -102,12 +102,31 @@ def test_a_table_that_refuses_one_tenant_keeps_nobody_elses(conn: Any) -> None:
     try:
         dead(conn, "a", tenant="globex")
         dead(conn, "b")
-        for _ in range(tell.MOST_TRIES + 1):
+        tell.dead_letters(conn)
+        tell.dead_letters(conn)
+        assert rows(conn, "SELECT tries FROM notice_due") == [{"tries": 1}], "not again at once"
+        for _ in range(tell.MOST_TRIES):
+            conn.execute("UPDATE notice_due SET at = at - interval '5 hours'")
             tell.dead_letters(conn)
         assert len(told(conn)) == 2
         assert [row["tries"] for row in rows(conn, "SELECT tries FROM notice_due")] == [tell.MOST_TRIES]
     finally:
         conn.execute('ALTER TABLE "Notification" DROP CONSTRAINT no_globex')
+
+
+def test_a_table_that_refuses_for_a_while_costs_no_notification(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many wait: each is tried once a turn."""
+    monkeypatch.setattr(tell, "BATCH", 2)
+    for n in range(4):
+        dead(conn, f"j{n}")
+    conn.execute("""ALTER TABLE "Notification" ADD CONSTRAINT no_acme CHECK ("tenantId" <> 'acme')""")
+    try:
+        tell.dead_letters(conn)
+    finally:
+        conn.execute('ALTER TABLE "Notification" DROP CONSTRAINT no_acme')
+    assert [row["tries"] for row in rows(conn, "SELECT tries FROM notice_due")] == [1] * 4
+    conn.execute("UPDATE notice_due SET at = at - interval '4 minutes'")
+    assert tell.dead_letters(conn) == 8
 
 
 def test_rows_of_one_tenant_alone_may_be_written_under_row_level_security(conn: Any) -> None:
