@@ -5,7 +5,7 @@ TCP (`postgresql://user:pw@host:5432/name`) and sockets (`postgresql:///name?hos
 
 from typing import Any
 
-from psycopg import ProgrammingError
+from psycopg import IsolationLevel, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from jobs.domain.errors import SettingError
@@ -19,6 +19,9 @@ _NOTICED_SOON = {
     "keepalives_count": "3",
     "tcp_user_timeout": "25000",  # milliseconds
 }
+
+# How times are written, whatever the role or the database says it should be; a pooler in transaction mode knows these.
+_READABLE = "-c datestyle=ISO -c intervalstyle=postgres"
 
 
 def from_url(variable: str, url: str) -> dict[str, Any]:
@@ -43,7 +46,13 @@ def from_url(variable: str, url: str) -> dict[str, Any]:
         "PASSWORD": parts.pop("password", ""),
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
-        "OPTIONS": {**_NOTICED_SOON, **parts},
+        "OPTIONS": {
+            **_NOTICED_SOON,
+            **parts,
+            "options": f"{parts.get('options', '')} {_READABLE}".strip(),
+            # Locks are taken before what they protect is counted: that needs a fresh view in each statement.
+            "isolation_level": IsolationLevel.READ_COMMITTED,
+        },
     }
 
 

@@ -8,13 +8,16 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from jobs.console.filters import TEXTS, JobFilter, where
+from jobs.console.filters import TEXTS, JobFilter, moment, where
 from jobs.domain.bulk import MOST_REDRIVES, MOST_REDRIVES_EVER, SPECS, Kind, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED, word
 from jobs.queue.operations import Selection
 
-_OURS = ("operation", "outcome", "boomerangs", "held", "kept", "redrives")
+_SWITCHES = {"boomerangs", "held", "kept"}
+_OF_REDRIVES = {*_SWITCHES, "redrives"}
+_OURS = ("operation", "outcome", *_OF_REDRIVES)
+_SEVERAL = {"state", "id"}
 _KNOWN = {*TEXTS, "state", "age", "id", *_OURS}
 OUTCOMES = ("done", "skipped", "failed", "again")
 _DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
@@ -40,24 +43,23 @@ class Ask:
     @classmethod
     def parse(cls, kind: Kind, query: QueryDict) -> "Ask":
         """Reads an address or a form's `query`. Raises `InvalidInput` that names the part."""
-        for name, values in query.lists():
-            if name not in _KNOWN:
-                raise InvalidInput(name[:100], "there is no such part of a filter")
-            if not all(values):
-                raise InvalidInput(name, "it is empty; leave the whole part out")
+        _check(kind, query)
         filter_ = JobFilter.parse(query)
-        if filter_.ignored:
-            raise InvalidInput(filter_.ignored[0], "it cannot be used")
+        if filter_.ignored or ("state" in query and not filter_.states):
+            raise InvalidInput((*filter_.ignored, "state")[0], "it cannot be used")
+        filter_ = _in_any_zone(filter_)
         outcome = query.get("outcome", "")
         if outcome and outcome not in OUTCOMES:
             raise InvalidInput("outcome", f"it is none of {', '.join(OUTCOMES)}")
+        if outcome and "operation" not in query:
+            raise InvalidInput("outcome", "it needs the operation whose rows are meant")
         ask = cls(
             kind, filter_, _number(query, "operation", "it is no number of an operation"), outcome,
             query.get("boomerangs") == "1", query.get("held") == "1", query.get("kept") == "1",
             _redrives(query),
         )  # fmt: skip
         if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
-            raise InvalidInput("filter", "what is restored is named by operation or id")
+            raise InvalidInput("filter", "what is restored is named by its purge or by id: operation=7, id=…")
         return ask
 
     @property
@@ -161,15 +163,28 @@ class Ask:
         return clause, {"operation": self.operation, "outcomes": outcomes}
 
     def command(self, options: Options, reason: str = "…") -> str:
-        """The same at a shell."""
+        """The same at a shell; empty when a filter cannot say it: a command acts on all tenants."""
+        ask = self._of_all()
+        return "" if ask is None else ask._command(options, reason)
+
+    def _of_all(self) -> "Ask | None":
+        """The same for somebody who sees all tenants: the limit becomes a part of the filter. None: it cannot."""
+        within, tenant = self.filter.within, self.filter.texts.get("tenant")
+        if within is None or tenant in within:
+            return self
+        if tenant is not None or len(within) != 1:
+            return None
+        return replace(self, filter=self.filter.with_text("tenant", *within))
+
+    def _command(self, options: Options, reason: str) -> str:
         texts = self.filter.texts
         of_dlq = self.kind in {Kind.RETRY, Kind.PURGE} and self.filter.states in {(), (DEAD_LETTERED,)}
         if self.kind is Kind.PURGE and not self.filter.states:
             of_dlq = False
         if of_dlq and set(texts) <= set(_DLQ_FLAGS) and not self.filter.age and self.operation is None:
             words = ["manage.py", "dlq", self.kind.value]
-            words += [part for name in texts for part in (_DLQ_FLAGS[name], texts[name])]
-            words += [part for one in self.filter.ids for part in ("--id", one)]
+            words += [part for name in texts for part in option(_DLQ_FLAGS[name], texts[name])]
+            words += [part for one in self.filter.ids for part in option("--id", one)]
             words += [] if texts or self.filter.ids else ["--all"]
             words += ["--boomerangs"] if self.boomerangs else []
             words += ["--held-tenants"] if self.held_tenants else []
@@ -179,6 +194,35 @@ class Ask:
             words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]
             words += ["--filter", self.query()] if self.query() else ["--all"]
         return shlex.join([*words, *_flags(self.kind, options), "--reason", reason])
+
+
+def _check(kind: Kind, query: QueryDict) -> None:
+    """Each part is one that this kind of work knows, says something, and says it once."""
+    known = _KNOWN if kind is Kind.RETRY else _KNOWN - _OF_REDRIVES
+    for name, values in query.lists():
+        if name not in known:
+            what = kind.value.replace("_", " ")
+            raise InvalidInput(name[:100], f"there is no such part of a filter for {what}; {_written(known)}")
+        if not all(values):
+            raise InvalidInput(name, "it is empty; leave the whole part out")
+        if len(values) > 1 and name not in _SEVERAL:
+            raise InvalidInput(name, "it is there more than once")
+        if name in _SWITCHES and values != ["1"]:
+            raise InvalidInput(name, "it must be 1; leave the whole part out for no")
+
+
+def _written(known: set[str]) -> str:
+    """As in an address, not as in the field of the jobs list."""
+    return f"it is written type=CRAWL&state=QUEUED, of {', '.join(sorted(known))}"
+
+
+def _in_any_zone(filter_: JobFilter) -> JobFilter:
+    """Times with their offset: they are read again by others, in other zones, and at a shell."""
+    for name in ("from", "to"):
+        found = moment(filter_.texts[name]) if name in filter_.texts else None
+        if found is not None and datetime.fromisoformat(filter_.texts[name]).tzinfo is None:
+            filter_ = filter_.with_text(name, found.isoformat())
+    return filter_
 
 
 _WORDS = {"": "", "done": "those done", "skipped": "those skipped", "failed": "those that failed",
@@ -205,6 +249,11 @@ def _flags(kind: Kind, options: Options) -> list[str]:
         if options.brake_wait_seconds is not None:
             found += ["--brake-wait", f"{options.brake_wait_seconds}s"]
     return found
+
+
+def option(name: str, value: str) -> list[str]:
+    """An option of a command with its value, which may look like another option."""
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
 def preview_url(kind: Kind, query: str = "") -> str:

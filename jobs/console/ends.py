@@ -29,7 +29,7 @@ def read(values: Mapping[str, str], now: datetime) -> End:
     """From the fields `ends` (seconds, `at` or nothing), `until` and `until_offset`. `now` is the database's."""
     ends = values.get("ends", "")
     if ends != AT:
-        return End(float(ends) if ends.isdigit() else None)
+        return End(float(ends) if _is_number(ends) else None)
     until, zone = values.get("until", ""), timezone.get_current_timezone()
     if not until:
         return End(problem="Write the date and the time of the end.")
@@ -51,6 +51,11 @@ def read(values: Mapping[str, str], now: datetime) -> End:
     return End(seconds, offsets=offsets)
 
 
+def _is_number(text: str) -> bool:
+    """Is it a whole number of seconds? Digits of other scripts are none."""
+    return text.isascii() and text.isdigit()
+
+
 def _sentence(error: InvalidInput) -> str:
     return f"{error.message[:1].upper()}{error.message[1:300]}."
 
@@ -60,4 +65,4 @@ def option(values: Mapping[str, str], now: datetime) -> list[str]:
     ends, end = values.get("ends", ""), read(values, now)
     if ends == AT:
         return [] if end.seconds is None else [f"--until={now + timedelta(seconds=end.seconds):%Y-%m-%dT%H:%M:%S}Z"]
-    return [f"--until={ends}s"] if ends.isdigit() and ends else []
+    return [f"--until={ends}s"] if _is_number(ends) else []

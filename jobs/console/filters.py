@@ -33,6 +33,8 @@ TEXTS: dict[str, str] = {
     "from": "queued from",
     "to": "queued until",
 }
+# As a group: the jobs that have none.
+NO_GROUP = "none"
 # An index on the beginning of the error finds rare text; what stands after it is not searched.
 ERROR_CHARACTERS = 500
 SHORTEST_INDEXED = 3
@@ -197,7 +199,6 @@ _COLUMNS = {
     "type": "j.type",
     "tenant": 'j."tenantId"',
     "project": 'j."projectId"',
-    "group": "j.fingerprint",
     "submitted": 'j."submittedBy"',
 }
 
@@ -260,6 +261,13 @@ def _priority(value: str, params: dict[str, Any]) -> str:
     return f"j.priority {found[1] or '='} %(priority)s"
 
 
+def _group(value: str, params: dict[str, Any]) -> str:
+    if value == NO_GROUP:
+        return "j.fingerprint IS NULL"
+    params["group"] = value
+    return "j.fingerprint = %(group)s"
+
+
 def _error(value: str, params: dict[str, Any]) -> str:
     params["error"] = like(value)
     return f"left(j.error, {ERROR_CHARACTERS}) ILIKE %(error)s"
@@ -292,6 +300,7 @@ def _to(value: str, params: dict[str, Any]) -> str:
 
 
 _BUILDERS: dict[str, Callable[[str, dict[str, Any]], str]] = {
+    "group": _group,
     "failure": _failure,
     "worker": _worker,
     "priority": _priority,

@@ -16,9 +16,9 @@ from jobs.domain.bulk import FASTEST, MOST_SAMPLES, PRIORITIES, Options
 from jobs.domain.errors import InvalidInput
 from jobs.domain.groups import CHOICES, WORDS
 from jobs.domain.values import check_json
+from jobs.operations.actions import LONGEST_REASON as LONGEST_REASON
 from jobs.queue.caps import HEAVIEST, LONGEST_NOTE, LONGEST_RUN_SECONDS
 
-LONGEST_REASON = 2_000
 LONGEST_CONFIG = 1_000_000
 LONGEST_NAME = 300
 

@@ -137,17 +137,21 @@ class Options:
         return replace(self, states=states)
 
     def check(self, kind: Kind) -> None:
-        """Raises `InvalidInput` that names the field."""
+        """What a new operation is begun with. Raises `InvalidInput` that names the field."""
+        self.check_bounds()
+        if self.ramp and self.rate is None:
+            raise InvalidInput("ramp", "it needs a rate to lead up to")
+        if kind is Kind.PRIORITY and self.priority is None:
+            raise InvalidInput("priority", "it is missing; give a whole number")
+
+    def check_bounds(self) -> None:
+        """Of what is given alone. Raises `InvalidInput` that names the field."""
         _between("rate", self.rate, 1, FASTEST)
         _between("brake_percent", self.brake_percent, 1, 100)
         _between("brake_of", self.brake_of, 5, MOST_SAMPLES)
         _between("brake_wait_seconds", self.brake_wait_seconds, 1, 30 * 86_400)
         _between("idle_percent", self.idle_percent, 1, 100)
         _between("max_redrives", self.max_redrives, 1, MOST_REDRIVES_EVER)
-        if self.ramp and self.rate is None:
-            raise InvalidInput("ramp", "it needs a rate to lead up to")
-        if kind is Kind.PRIORITY and self.priority is None:
-            raise InvalidInput("priority", "it is missing; give a whole number")
         _between("priority", self.priority, -PRIORITIES, PRIORITIES)
 
 
@@ -161,6 +165,7 @@ CAME_BACK = "came back to the DLQ after a redrive"
 GONE = "there is no such job any more"
 NOT_IN_TRASH = "it is not in the trash any more"
 ID_TAKEN = "its id is taken by a new job"
+EARLIER_IN_TRASH = "an earlier job of its id is in the trash"
 KEY_HELD = "another active job holds its unique key"
 REDRIVEN = "somebody redrove it meanwhile"
 OVER_LIMIT = "redriven as often as the limit allows"

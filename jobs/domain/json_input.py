@@ -25,7 +25,8 @@ def parse_json(text: str, field: str = "json") -> Any:
     try:
         return json.loads(text, parse_float=_exact, parse_int=_exact_int, parse_constant=float)
     except json.JSONDecodeError as error:
-        raise InvalidInput(field, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        what = error.msg.removesuffix(" at")
+        raise InvalidInput(field, f"is not JSON: {what} at line {error.lineno}, column {error.colno}") from None
     except _TooLong as error:
         raise InvalidInput(field, f"holds a number that cannot be read: {error}") from None
     except RecursionError:

@@ -73,7 +73,7 @@ def options_of(ask: Ask, options: dict[str, Any]) -> Options:
         idle_percent=options.get("idle"),
         brake_percent=percent,
         brake_of=of,
-        brake_wait_seconds=int(seconds_until(wait)) if wait else None,
+        brake_wait_seconds=int(seconds_until(wait, option="--brake-wait")) if wait else None,
     )
 
 
@@ -89,7 +89,7 @@ def _brake(text: str | None) -> tuple[int | None, int]:
     if not text:
         return None, Options().brake_of
     percent, _, of = text.partition("/")
-    if not percent.isdigit() or (of and not of.isdigit()):
+    if not text.isascii() or not percent.isdigit() or (of and not of.isdigit()):
         raise InvalidInput("--brake", f"{text!r} is not of the form PERCENT/OF, such as 20/50")
     return int(percent), int(of or Options().brake_of)
 

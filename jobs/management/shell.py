@@ -40,31 +40,30 @@ def refusals() -> Iterator[None]:
     except JobsError as error:
         raise CommandError(str(error), returncode=REFUSED) from error
     except UnicodeEncodeError as error:
-        raise CommandError("an argument holds bytes that are no text in UTF-8", returncode=USAGE) from error
+        raise CommandError("an argument holds bytes that are no UTF-8; nothing was done", returncode=USAGE) from error
     except OperationalError as error:
         raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
 
 
-def seconds_until(text: str, now: datetime | None = None) -> float:
+def seconds_until(text: str, now: datetime | None = None, option: str = "--until") -> float:
     """Seconds from `30min`, `2h`, `1d`, or until a moment in ISO 8601: UTC unless it names an offset or a `[Zone]`.
 
-    `now` None: the database's. Raises `InvalidInput` for anything else, and for what is not in the future.
+    `now` None: the database's. Raises `InvalidInput` that names the `option` for anything else, and for what is not in
+    the future.
     """
     if match := re.fullmatch(r"(\d{1,9})\s*(s|min|m|h|d)", text.strip()):
         return float(int(match[1]) * _SECONDS[match[2]])
     try:
-        found = moment(text, UTC, "--until")
+        found = moment(text, UTC, option)
     except ComesTwice as error:
-        raise InvalidInput("--until", f"{error.message}; write it behind the time") from None
+        raise InvalidInput(option, f"{error.message}; write it behind the time") from None
     except InvalidInput as error:
         if "date and time" not in error.message:
             raise
-        raise InvalidInput(
-            "--until", f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)"
-        ) from None
+        raise InvalidInput(option, f"{text!r} is neither a duration (30min, 2h, 1d) nor a moment (ISO 8601)") from None
     seconds = (found - (now or database_now())).total_seconds()
     if seconds <= 0:
-        raise InvalidInput("--until", f"{text} has passed")
+        raise InvalidInput(option, f"{text} has passed")
     return seconds
 
 

@@ -78,7 +78,8 @@ class Start:
         except psycopg.OperationalError as error:
             raise StartRefused(unreachable(error)) from error
         if self._role_switch:
-            settings.DATABASES["default"]["OPTIONS"]["options"] = self._role_switch
+            options = settings.DATABASES["default"]["OPTIONS"]
+            options["options"] = f"{options['options']} {self._role_switch}"
         named = settings.DATABASES["default"]
         self._say("database", f"{named['NAME']} at {named['HOST'] or 'the local socket'}")
 

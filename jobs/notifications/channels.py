@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -138,6 +139,8 @@ def _apprise(target: str, check_url: CheckUrl) -> str:
     if scheme not in conf().apprise_schemes:
         allowed = ", ".join(conf().apprise_schemes) or "none"
         raise InvalidInput("target", f"{scheme}:// is not among the schemes of APPRISE_SCHEMES: {allowed}")
+    if find_spec("apprise") is None:
+        raise InvalidInput("target", "apprise is not installed: uv sync --inexact --group apprise")
     return f"{scheme}://{HIDDEN}"
 
 

@@ -18,6 +18,7 @@ from jobs.queue import caps, pauses, trails, transitions
 from jobs.queue.caps import Setting, Wanted
 from jobs.queue.transitions import Moved
 
+LONGEST_REASON = 2_000
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -1_000_000, 1_000_000
 
 
@@ -135,6 +136,7 @@ def pause(
     ends_in_seconds: float | None = None,
 ) -> int:
     """Holds a scope. Returns the pause's id."""
+    required(reason)
     with transaction.atomic():
         pause_id = pauses.pause(
             reason=reason,
@@ -153,6 +155,7 @@ def pause(
 
 def resume(person: Person, *, reason: str, pause_id: int | None = None) -> None:
     """Lifts one pause; None: all that pauses everything, the flag of other programs included."""
+    required(reason)
     with transaction.atomic():
         pauses.lift(pause_id, by=person.actor, reason=reason)
         audited(person, "resume", f"pause {pause_id}" if pause_id else "Everything", reason)
@@ -219,8 +222,11 @@ def _act(
 
 
 def required(reason: str) -> None:
+    """By page and command alike. Raises `InvalidInput`; it is kept with each job that is touched, so it has an end."""
     if not reason.strip():
         raise InvalidInput("reason", "it is empty; say why")
+    if len(reason) > LONGEST_REASON:
+        raise InvalidInput("reason", f"it is longer than {LONGEST_REASON:,} characters")
 
 
 def audited(person: Person, action: str, target: str, reason: str, **more: Any) -> None:

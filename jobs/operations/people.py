@@ -3,7 +3,9 @@
 A changed user's sessions end at once. The last active admin stays one.
 """
 
+import json
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -37,6 +39,15 @@ class LastAdmin(JobsError):
         super().__init__("this is the last active admin; make somebody else an admin first; nothing was changed")
 
 
+class PersonChanged(JobsError):
+    """Somebody else changed this user since the form was opened; nothing was changed."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__(
+            f"{username[:LONGEST_NAME]} was changed since you opened this; look again; nothing was changed"
+        )
+
+
 def create(person: Person, *, username: str, role: str, tenants: Iterable[str] = (), reason: str) -> User:
     """A new user without a password: it is set with a one-time link. Raises `InvalidInput` that names the field."""
     required(reason)
@@ -54,10 +65,20 @@ def create(person: Person, *, username: str, role: str, tenants: Iterable[str] =
     return user
 
 
-def change(person: Person, username: str, *, role: str, tenants: Iterable[str], active: bool, reason: str) -> None:
+def change(
+    person: Person,
+    username: str,
+    *,
+    role: str,
+    tenants: Iterable[str],
+    active: bool,
+    reason: str,
+    seen: str | None = None,
+) -> None:
     """Gives a user a role, the tenants it may see (none: all), and switches it on or off. Ends its sessions.
 
-    Raises `InvalidInput` that names the field, `PersonNotFound`, `LastAdmin`.
+    `seen`: the `stamp` of what the person saw. Raises `InvalidInput` that names the field, `PersonNotFound`, `LastAdmin`,
+    `PersonChanged`.
     """
     required(reason)
     chosen, limits = _role(role), _limits(role, tenants)
@@ -67,6 +88,8 @@ def change(person: Person, username: str, *, role: str, tenants: Iterable[str], 
         if admins == {user.pk} and not (active and chosen is Role.ADMIN):
             raise LastAdmin
         before = said(user)
+        if seen is not None and seen != stamp_of(user):
+            raise PersonChanged(user.username)
         user.is_active = active
         user.is_superuser = user.is_superuser and chosen is Role.ADMIN
         user.save(update_fields=["is_active", "is_superuser"])
@@ -108,6 +131,17 @@ def said(user: User) -> dict[str, Any]:
         "active": user.is_active,
         "tenants": list(TenantLimit.objects.filter(user=user).values_list("tenant_id", flat=True)) or "all",
     }
+
+
+def stamp(role: str, active: bool, tenants: Iterable[str]) -> str:
+    """Of a user's rights: another one once they are others."""
+    return sha256(json.dumps([role, active, sorted(tenants)]).encode()).hexdigest()[:16]
+
+
+def stamp_of(user: User) -> str:
+    """The stamp of what a user may now."""
+    tenants = TenantLimit.objects.filter(user=user).values_list("tenant_id", flat=True)
+    return stamp(role_of(user), user.is_active, tenants)
 
 
 def role_of(user: User) -> str:

@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
-from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader
+from psycopg import DataError
+from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader, TimestamptzLoader
+
+EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
+LATEST = datetime(9999, 12, 29, tzinfo=UTC)
+
+# A claim locks and then counts: that needs a fresh view in each statement, whatever the role or the database says.
+READ_COMMITTED = "SET default_transaction_isolation = 'read committed'"
 
 
 class UtcTimestampLoader(TimestampLoader):
@@ -24,18 +31,50 @@ class UtcTimestampBinaryLoader(TimestampBinaryLoader):
         return super().load(data).replace(tzinfo=UTC)
 
 
-def read_times_as_utc() -> None:
-    """For every connection of this process, Django's too. Called once, before the first is opened."""
-    psycopg.adapters.register_loader("timestamp", UtcTimestampLoader)
+class BoundedTimestamptz(TimestamptzLoader):
+    """Times that Python cannot hold (infinity, the year 12000) become the nearest that every zone can show."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, or the first or last showable one."""
+        return _bounded(super().load, data)
+
+
+class BoundedTimestamp(UtcTimestampLoader):
+    """The same for times without zone."""
+
+    def load(self, data: Any) -> datetime:
+        """The time, or the first or last showable one."""
+        return _bounded(super().load, data)
+
+
+def _bounded(load: Callable[[Any], datetime], data: Any) -> datetime:
+    try:
+        return min(max(load(data), EARLIEST), LATEST)
+    except DataError:
+        text = bytes(data)
+        return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
+
+
+def read_times_safely() -> None:
+    """For every connection of this process: one row of no time must not make a whole answer unreadable. Called once,
+    before the first is opened. Django's cursors have loaders of their own: see `bound_times`."""
+    psycopg.adapters.register_loader("timestamptz", BoundedTimestamptz)
+    psycopg.adapters.register_loader("timestamp", BoundedTimestamp)
     psycopg.adapters.register_loader("timestamp", UtcTimestampBinaryLoader)
 
 
-read_times_as_utc()
+def bound_times(cursor: Any) -> None:
+    """The same for one of Django's cursors."""
+    cursor.cursor.adapters.register_loader("timestamptz", BoundedTimestamptz)
+    cursor.cursor.adapters.register_loader("timestamp", BoundedTimestamp)
+
+
+read_times_safely()
 
 
 def parameters(settings: Mapping[str, Any], application_name: str | None = None) -> dict[str, Any]:
     """What psycopg needs to open a connection as Django's settings say, outside Django: in autocommit and UTC."""
-    options = {key: value for key, value in settings["OPTIONS"].items() if key != "pool"}
+    options = {key: value for key, value in settings["OPTIONS"].items() if key not in {"pool", "isolation_level"}}
     if application_name:
         options["application_name"] = application_name
     return {
@@ -45,6 +84,7 @@ def parameters(settings: Mapping[str, Any], application_name: str | None = None)
         "host": settings["HOST"] or None,
         "port": settings["PORT"] or None,
         "autocommit": True,
+        "client_encoding": "UTF8",
         "connect_timeout": 5,
         **options,
         "options": f"{options.get('options', '')} -c timezone=UTC".strip(),
@@ -55,6 +95,12 @@ def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[A
     """Opens a new connection outside Django: for the engine's own threads and for Huey."""
 
     def connect(application_name: str | None = None) -> psycopg.Connection[Any]:
-        return psycopg.connect(**parameters(settings, application_name))
+        connection = psycopg.connect(**parameters(settings, application_name))
+        try:
+            connection.execute(READ_COMMITTED)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     return connect

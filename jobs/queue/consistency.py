@@ -14,6 +14,7 @@ the same table; they are listed here, each with what becomes of it.
 | `failed_with_retry_time` | the sweep promotes it when its time has come |
 | `running_without_heartbeat` | silent since its start, else since it was queued; rescued when that is too long |
 | `running_without_worker` | the same; asked to cancel, it is cancelled at once |
+| `running_at_no_time` | a sign of life yet to come, or of no time at all, is one of now; a start of no time is cleared |
 """
 
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import structlog
+from psycopg import errors
 
 from jobs.domain import actors
 from jobs.domain.failures import DeadLetter, FailureType, decide, delay_seconds
@@ -26,6 +27,11 @@ log = structlog.get_logger("jobs.sweep")
 BATCH = 500
 # Deltas folded in one statement.
 FOLDED = 20_000
+# The counters are compared with the jobs this often at most, and no more often than so many times as long as it takes.
+RECOUNT_SECONDS = 60
+RECOUNT_TIMES = 200
+# The database is there, but somebody holds a lock or cancelled the statement: no reason to leave the other duties undone.
+_IN_THE_WAY = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.SerializationFailure)
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class Sweep:
                 "repair": lambda: self._batches(transitions.repair),
                 "expire_caps": lambda: self._batches(caps.expire),
                 "rescue": self._rescue,
+                "recount": self._recount,
             }
         )
 
@@ -69,9 +76,9 @@ class Sweep:
         """One duty. Raises only what means that the database is away; any other trouble is written down."""
         try:
             changed = duty()
-        except psycopg.OperationalError:
-            raise
         except psycopg.Error as error:
+            if isinstance(error, psycopg.OperationalError) and not isinstance(error, _IN_THE_WAY):
+                raise
             log.exception("sweep.duty_failed", duty=name)
             run("duty_done", {"name": name, "changed": 0, "error": str(error)[:2000]}, self.using)
             return 0
@@ -100,6 +107,17 @@ class Sweep:
             total += folded
             if folded < FOLDED:
                 return total
+
+    def _recount(self) -> int:
+        """Puts counters right that differ from what they count; how many."""
+        if not run("recount_due", {}, self.using):
+            return 0
+        found = run("recount", {}, self.using)
+        run("recount_next", {"least_seconds": RECOUNT_SECONDS, "times": RECOUNT_TIMES}, self.using)
+        wrong = int(found[0]["counters"]) if found else 0
+        if wrong:
+            log.warning("sweep.counters_put_right", counters=wrong, jobs=int(found[0]["jobs"]))
+        return wrong
 
     def _rescue(self) -> int:
         """Gives up runs that are silent for longer than the stale timeout, unless an outage silenced everybody."""

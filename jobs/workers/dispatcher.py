@@ -18,7 +18,7 @@ import structlog
 from jobs.domain.outcomes import ClaimedJob, ClaimRequest, Completed, EndAnswer, Ended, Released, Turn
 from jobs.queue import liveness, transitions
 from jobs.workers.active import ActiveRun, ActiveRuns
-from jobs.workers.link import Backoff, Link, is_outage
+from jobs.workers.link import Backoff, Link, is_about_us, is_outage, may_pass
 
 log = structlog.get_logger("jobs.worker")
 
@@ -66,10 +66,10 @@ class Dispatcher:
         link: Link,
         active: ActiveRuns,
         terms: ClaimTerms,
-        mend: Callable[[Ended, psycopg.Error], Ended],
+        mend: Callable[[Ended, Exception], Ended],
         rng: random.Random | None = None,
     ) -> None:
-        """`mend` turns an end that PostgreSQL refuses into one that it takes."""
+        """`mend` turns an end that cannot be written, most likely since PostgreSQL refuses it, into one that can."""
         self._worker_id = worker_id
         self._link = link
         self._active = active
@@ -202,7 +202,7 @@ class Dispatcher:
         began = time.monotonic()
         try:
             turn = self._call(ends, slots)
-        except psycopg.Error as error:
+        except Exception as error:
             if is_outage(error):
                 self._unsure = True
             if is_outage(error) or not ends:
@@ -271,11 +271,13 @@ class Dispatcher:
         for ended in ends:
             try:
                 turn = self._call([ended], 0)
-            except psycopg.errors.LockNotAvailable:
-                self._try_later(ended)
-            except psycopg.Error as error:
+            except Exception as error:
                 if is_outage(error):
                     raise
+                if may_pass(error) or is_about_us(error):
+                    log.warning("run.end_waits", job=ended.run.job_id, error=str(error).strip()[:300])
+                    self._try_later(ended)
+                    continue
                 log.exception("run.end_refused", job=ended.run.job_id)
                 self._put_last(ended, self._mend(ended, error))
             else:

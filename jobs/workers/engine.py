@@ -138,6 +138,9 @@ class Engine:
         self._busy[me] = active
         try:
             outcome = self.runner.run(active)
+        except BaseException:
+            self.active.remove(active.run)  # nobody beats for it from here on: the sweep will take it
+            raise
         finally:
             del self._busy[me]
         active.ending = True
@@ -247,6 +250,6 @@ class Engine:
             if active.job.type in types:
                 active.stop.set(ServiceRemoved(f"{active.job.type} is no longer mapped to a service"))
 
-    def _mend(self, ended: Ended, error: psycopg.Error) -> Ended:
+    def _mend(self, ended: Ended, error: Exception) -> Ended:
         active = next((one for one in self.active.all() if one.run == ended.run), None)
         return mended(ended, error, active.job if active else None, self._conf.retry_jitter, self._rng)

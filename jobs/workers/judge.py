@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 
-import psycopg
-
 from jobs.domain.failures import FailureType
 from jobs.domain.fingerprint import fingerprint
 from jobs.domain.judging import LONGEST_ERROR, classified, outcome_of
@@ -59,11 +57,12 @@ def judged(
     return outcome_of(job.run.job_id, job.retry_count, failure, failure_type, "", jitter, rng, None)
 
 
-def mended(ended: Ended, error: psycopg.Error, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
-    """Instead of an end that PostgreSQL refuses, for a result or an error that it cannot store, one that it takes: the
+def mended(ended: Ended, error: Exception, job: ClaimedJob | None, jitter: float, rng: random.Random) -> Ended:
+    """Instead of an end that cannot be written, for a result or an error that it cannot store, one that it takes: the
     job fails for that, in words of our own. `job` None: it is not known any more, and is put back."""
     what = "result" if isinstance(ended.outcome, Completed) else "error"
-    text = f"invalid input: the {what} of this run cannot be stored: {str(error).splitlines()[0][:500]}"
+    why = (str(error).splitlines() or [type(error).__name__])[0][:500]
+    text = f"invalid input: the {what} of this run cannot be stored: {why}"
     if job is None:
         return Ended(ended.run, Released(text), ended.beat)
     return Ended(ended.run, judged(job, text, FailureType.LOGICAL, jitter, rng), ended.beat)

@@ -17,12 +17,18 @@ type Connect = Callable[..., psycopg.Connection[Any]]
 # The server is there but cannot be written to: a standby before its promotion, a primary after a fail-over.
 _WRONG_SERVER = (errors.ReadOnlySqlTransaction, errors.CannotConnectNow, errors.AdminShutdown, errors.CrashShutdown)
 # The server answered, and said no to this statement alone.
-_ANSWERED = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.SerializationFailure)
+_PASSING = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.SerializationFailure)
+_ANSWERED = (*_PASSING, errors.ProgramLimitExceeded, errors.StatementTooComplex)
 
 
 def may_pass(error: BaseException) -> bool:
     """May the same call succeed later: is the database away, or somebody else's lock in the way?"""
-    return is_outage(error) or isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected)
+    return is_outage(error) or isinstance(error, _PASSING)
+
+
+def is_about_us(error: BaseException) -> bool:
+    """Was the statement refused for what it is (a function or a right that a migration changes), not for what it carries?"""
+    return isinstance(error, psycopg.ProgrammingError) and not isinstance(error, errors.RaiseException)
 
 
 FIRST_WAIT_SECONDS = 0.2

@@ -106,7 +106,10 @@ class RunLogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if self._left < 0:
             return
-        message = self.format(record) if self._left else "More lines are not kept."
+        try:
+            message = self.format(record) if self._left else "More lines are not kept."
+        except Exception:  # noqa: BLE001 - a line that cannot be put together must not end the job that logs it
+            message = f"{record.msg} (this line's values do not fit its text)"
         self._left -= 1
         self._reports.line(
             LogLine(

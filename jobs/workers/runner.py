@@ -57,6 +57,8 @@ class Runner:
             return self._stopped(active, active.stop.reason or reason)
         except ProcessDied as death:
             return lost_run(str(death), job.type, job.retry_count, job.lost_count, self.retry_jitter, self.rng)
+        except Exception as error:  # noqa: BLE001 - no process could be made, or it spoke nonsense: this run alone fails
+            return self.raised(active, error)
 
     def run_here(self, active: ActiveRun) -> Outcome | None:
         """The same, in this process.
@@ -122,7 +124,13 @@ class Runner:
         if isinstance(active.stop.reason, (RunLost, WorkerStopping, JobCancelled)):
             log.info("run.stopped_by_error", job=active.run.job_id, error=type(error).__name__)
             return self._stopped(active, active.stop.reason)
-        return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
+        try:
+            return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
+        except Exception as trouble:
+            # Whatever stands in the way (no memory, a class that raises when it is asked for its name): the job ends.
+            log.exception("run.error_not_judged", job=active.run.job_id)
+            text = f"it failed with an error that could not be judged ({type(trouble).__name__})"
+            return judged(active.job, text, FailureType.TRANSIENT, self.retry_jitter, self.rng)
 
 
 def _config(job: ClaimedJob) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def apprise(message: Message, target: str, secret: str) -> None:
     try:
         import apprise as library
     except ImportError:
-        raise NotSent("apprise is not installed: uv sync --group apprise", hopeless=True) from None
+        raise NotSent("apprise is not installed: uv sync --inexact --group apprise", hopeless=True) from None
     service = library.Apprise.instantiate(target, suppress_exceptions=True)
     if service is None:
         raise NotSent(f"apprise does not understand the address after {scheme}://", hopeless=True)

@@ -14,7 +14,6 @@ from typing import Any
 
 import psycopg
 import structlog
-from psycopg import errors
 
 from jobs.conf import Conf
 from jobs.domain.errors import JobCancelled, StopRun
@@ -23,7 +22,7 @@ from jobs.queue import transitions
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.identity import new_worker_id
 from jobs.workers.judge import mended
-from jobs.workers.link import Backoff, Connect, Link, is_outage
+from jobs.workers.link import Backoff, Connect, Link, is_about_us, is_outage, may_pass
 from jobs.workers.pulse import Pulse
 from jobs.workers.reports import Reports
 from jobs.workers.rulebook import Rulebook
@@ -127,7 +126,7 @@ class Tracker:
             try:
                 answer = self._link.call(function)
             except psycopg.Error as error:
-                if not is_outage(error) and not isinstance(error, errors.LockNotAvailable):
+                if not may_pass(error) and not is_about_us(error):
                     raise
                 time.sleep(backoff.failed(error))
             else:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
@@ -19,7 +20,7 @@ from jobs.models import AuditEntry, Job, Operation, OperationItem
 from jobs.operations import bulk
 from jobs.operations.actions import Person
 from jobs.queue import transitions
-from tests.console.addresses import ACTIONS, BULK_PAGES
+from tests.console.addresses import ACTIONS, BULK_PAGES, HTMX
 from tests.factories import HOSTILE, JobFactory, OperationFactory, everything
 from tests.operations.bulk_helpers import work
 
@@ -86,14 +87,24 @@ def test_previews_of_hostile_rows_and_of_none(admin: Client, address: str) -> No
 
 @pytest.mark.parametrize(
     "query",
-    ["tenant=", "colour=red", "state=", "age=yesterday", "operation=x", "outcome=lost&operation=1", "type=a%00b"],
-)
+    [
+        "tenant=", "colour=red", "state=", "age=yesterday", "operation=x", "outcome=lost&operation=1", "type=a%00b",
+        "state=,", "outcome=failed", "type=CRAWL&type=A", "operation=1&operation=2", "kept=true", "redrives=5&redrives=0",
+    ],
+)  # fmt: skip
 def test_a_part_of_the_filter_that_cannot_be_used_is_never_read_as_everything(operator: Client, query: str) -> None:
     JobFactory.create_batch(3, dead=True)
     assert operator.get(f"/bulk/retry/?{query}").status_code == 422
     response = operator.post(ACTIONS["bulk_retry"], {"query": query, "reason": "x", "typed": "3", "expected": "3"})
     assert response.status_code == 422
     assert not Operation.objects.exists() and not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["kept=1", "held=1", "boomerangs=1", "redrives=2"])
+def test_what_only_a_redrive_leaves_out_is_refused_elsewhere(admin: Client, query: str) -> None:
+    JobFactory.create_batch(2, dead=True)
+    assert admin.get(f"/bulk/purge/?type=CRAWL&{query}").status_code == 422
+    assert admin.get(f"/bulk/retry/?type=CRAWL&{query}").status_code == 200
 
 
 def test_a_post_without_its_filter_is_refused(operator: Client) -> None:
@@ -249,10 +260,35 @@ def test_pause_and_resume_at_another_rate(operator: Client) -> None:
     assert operator.post(ACTIONS["stop_operation"], {"id": "x", "reason": "y"}).status_code == 422
 
 
+def test_the_command_of_a_step_does_what_the_dialog_proposes(operator: Client) -> None:
+    number = OperationFactory(kind="retry", state="BRAKED", total=5, options={"rate": 120}).pk
+    dialog = operator.get(f"/operations/{number}/resume/", headers=HTMX)
+    assert dialog.context["rate"] == 60
+    assert dialog.context["command"] == f"manage.py operation resume {number} --rate 60 --reason '…'"
+    assert operator.get(f"/operations/{number}/stop/").context["command"].endswith(f"stop {number} --reason '…'")
+
+
 def test_a_braked_operation_says_why_on_list_and_page(operator: Client) -> None:
     operation = OperationFactory(kind="retry", state="BRAKED", total=9, done=3, note="12 of the last 50 failed again")
     assert "Stopped by its brake: 12 of the last 50 failed again." in text(operator.get(f"/operations/{operation.pk}/"))
     assert "Braked" in text(operator.get("/operations/"))
+
+
+def test_an_operation_goes_on_without_whoever_began_it_and_others_stop_it(
+    operator: Client, as_role: Callable[..., Client]
+) -> None:
+    JobFactory.create_batch(3, dead=True)
+    page = operator.get("/bulk/retry/?type=CRAWL").content.decode()
+    operator.post(ACTIONS["bulk_retry"], form(page))
+    operation = Operation.objects.get()
+    User.objects.filter(username=operation.actor).delete()
+    sent = {"id": operation.pk, "reason": "whose is this?"}
+    assert operator.post(ACTIONS["pause_operation"], sent).status_code == 302  # to the login
+    assert Operation.objects.get().state == "PENDING"
+    other = as_role("support", "lena")
+    assert other.post(ACTIONS["pause_operation"], sent).status_code == 302
+    assert other.post(ACTIONS["resume_operation"], sent | {"rate": "6000"}).status_code == 302
+    assert work(operation.pk).done == 3
 
 
 def test_operations_of_other_releases_break_no_page(viewer: Client) -> None:
@@ -262,6 +298,14 @@ def test_operations_of_other_releases_break_no_page(viewer: Client) -> None:
 
 
 # --- Purge and its undo -----------------------------------------------------------------------------------------------
+def test_a_purge_is_undone_once_it_no_longer_moves(admin: Client) -> None:
+    JobFactory.create_batch(3, dead=True)
+    operation = finished(Kind.PURGE)
+    for state, offered in (("RUNNING", False), ("PENDING", False), ("PAUSED", True), ("STOPPED", True)):
+        Operation.objects.update(state=state)
+        assert bool(admin.get(f"/operations/{operation.pk}/").context["undo_url"]) is offered, state
+
+
 def test_a_purge_is_undone_from_its_page_and_by_row(admin: Client) -> None:
     JobFactory.create_batch(3, dead=True)
     JobFactory(id="one", dead=True)
@@ -309,10 +353,26 @@ def test_lists_offer_what_their_rows_allow(as_role: Callable[..., Client]) -> No
         (Kind.PURGE, "type=A", "manage.py operation start purge --filter type=A --reason x"),
         (Kind.RUN_NOW, "", "manage.py operation start run-now --all --reason x"),
         (Kind.RETRY, "", "manage.py dlq retry --all --reason x"),
+        (Kind.RETRY, "tenant=--all&id=-1", "manage.py dlq retry --tenant=--all --id=-1 --reason x"),
     ],
 )
 def test_each_preview_has_its_command(kind: Kind, query: str, command: str) -> None:
     assert Ask.parse(kind, QueryDict(query)).command(Options(), "x") == command
+
+
+def test_times_of_the_viewers_clocks_are_the_same_moments_elsewhere(operator: Client) -> None:
+    operator.cookies["detiq_zone"] = "Asia/Kolkata"
+    page = operator.get("/bulk/cancel/?from=2026-11-01T00:00&to=2026-11-02")
+    assert "from=2026-11-01T00%3A00%3A00%2B05%3A30&to=2026-11-02T00%3A00%3A00%2B05%3A30" in page.context["command"]
+    assert page.context["ask"].filter.texts["from"] == "2026-11-01T00:00:00+05:30"
+
+
+def test_dead_letters_without_a_group_are_a_set_of_their_own(admin: Client) -> None:
+    JobFactory.create_batch(2, dead=True, fingerprint=None)
+    JobFactory.create_batch(3, dead=True, fingerprint="v1:a")
+    for group in admin.get("/dlq/").context["groups"]:
+        for url in (group["redrive_url"], group["purge_url"]):
+            assert admin.get(url).context["found"].n == group["n"] == (3 if group["fingerprint"] else 2)
 
 
 def test_the_history_of_a_job_names_the_operation(operator: Client) -> None:

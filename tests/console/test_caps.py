@@ -100,6 +100,18 @@ def test_an_operators_cap_ends_by_itself(as_role: Callable[..., Client]) -> None
     assert post(as_role("support"), cap="5", ends="3600").status_code == 403
 
 
+def test_an_operator_keeps_no_end_that_lies_further_than_a_day_ahead(
+    admin: Client, as_role: Callable[..., Client]
+) -> None:
+    until = (timezone.now() + timedelta(days=30)).strftime("%Y-%m-%dT%H:%M")
+    assert post(admin, cap="3", ends="at", until=until).status_code == 200
+    operator, end = as_role("operator"), setting()["ends_at"]
+    assert post(operator, cap="0", ends="keep").status_code == 403
+    assert setting()["cap"] == 3
+    assert post(operator, cap="3", ends="keep", note="asked for by them").status_code == 200
+    assert (setting()["cap"], setting()["ends_at"], setting()["note"]) == (3, end, "asked for by them")
+
+
 def test_what_it_will_do_is_said_before(admin: Client) -> None:
     JobFactory.create_batch(4, running=True, tenant_id="acme")
     JobFactory.create_batch(20, tenant_id="acme")

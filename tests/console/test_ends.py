@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -112,3 +113,10 @@ def test_commands_take_a_zone_and_tell_of_its_clocks() -> None:
         with pytest.raises(CommandError, match=said) as refused:
             call_command("queue", "cap", "--tenant=a", "--cap=3", "--reason=x", f"--until={text}[Europe/Berlin]")
         assert refused.value.returncode == 2
+
+
+@pytest.mark.parametrize("ends_in", ["²", "٣", "-1", "1e9"])
+@pytest.mark.parametrize("page", ["/pauses/effect/?everything=1", "/caps/tenant/effect/?id=acme&cap=5"])
+def test_an_end_that_is_no_number_breaks_no_preview(operator: Client, page: str, ends_in: str) -> None:
+    answer = operator.get(page + "&" + urlencode({"ends": ends_in}))
+    assert answer.status_code == 200 and "--until" not in answer.content.decode()

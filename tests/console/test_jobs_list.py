@@ -70,6 +70,26 @@ def test_a_state_of_another_program_is_shown_and_can_be_filtered(viewer: Client)
     assert viewer.get("/jobs/").status_code == 200
 
 
+@pytest.mark.parametrize("odd", ["infinity", "-infinity", "294276-12-31", "4713-01-01 BC"])
+@pytest.mark.parametrize("column", ["queuedAt", "requeuedAt", "startedAt", "finishedAt", "heartbeatAt", "nextRetryAt"])
+def test_a_row_of_no_time_is_a_row_of_the_list_and_has_a_page(viewer: Client, column: str, odd: str) -> None:
+    """Infinity is how people put something off for ever."""
+    jobs = everything()
+    with connection.cursor() as cursor:
+        cursor.execute(f'UPDATE "PlatformJob" SET "{column}" = %s', [odd])
+    for path in (
+        "/",
+        "/jobs/",
+        "/dlq/",
+        "/why/",
+        "/tenants/",
+        "/workers/",
+        "/metrics",
+        *[job_url(job.id) for job in jobs],
+    ):
+        assert viewer.get(path).status_code == 200, path
+
+
 def test_pages_do_not_slip_while_jobs_arrive(viewer: Client) -> None:
     base = timezone.now()
     for index in range(120):  # several share a moment, as bulk inserts do

@@ -155,6 +155,15 @@ def test_without_a_reason_nothing_is_done_and_what_is_not_stuck_has_no_such_acti
     assert statuses() == {"e": ("failed", 0)}
 
 
+@pytest.mark.parametrize("part", [{"company": "a\x00"}, {"document": "x" * 301}, {"hook": "\x00"}, {"seen": "lately"}])
+def test_a_part_that_cannot_be_used_is_never_read_as_all_of_them(admin: Client, part: dict[str, str]) -> None:
+    EventFactory(id="a", company_id="acme")
+    EventFactory(id="b", company_id="globex", document_id="x" * 300)
+    for verb in ("retry", "purge"):
+        assert posted(admin, verb, state="failed", **part).status_code == 422
+    assert statuses() == {"a": ("failed", 0), "b": ("failed", 0)} and not AuditEntry.objects.exists()
+
+
 # --- Contradictions ---------------------------------------------------------------------------------------------------
 def test_events_and_jobs_that_agree_contradict_nothing(viewer: Client) -> None:
     for state in ({"done": True}, {"running": True}, {"retry_wait": True}, {}):

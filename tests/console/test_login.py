@@ -185,12 +185,15 @@ def test_strangers_reach_no_page_of_an_account(client: Client) -> None:
 def test_purges_and_caps_ask_again_who_it_is(as_role: Callable[..., Client]) -> None:
     job = JobFactory(done=True)
     client = as_role("admin", "stale", proved=False)
-    for path in (f"/dialogs/purge/?id={job.id}", "/bulk/purge/?type=CRAWL", "/caps/tenant/?id=acme"):
+    purge_events = "/ledger/act/?verb=purge&state=failed"
+    for path in (f"/dialogs/purge/?id={job.id}", "/bulk/purge/?type=CRAWL", "/caps/tenant/?id=acme", purge_events):
         assert "/accounts/reauthenticate/" in client.get(path).headers.get("Location", ""), path
     forms = {
         "/actions/purge/": {"id": job.id, "reason": "x"},
         "/actions/bulk/purge/": {"query": "type=CRAWL", "reason": "x", "expected": "1"},
         "/actions/cap/": {"id": "acme", "cap": "5", "reason": "x", "ends": "3600"},
+        "/actions/ledger-purge/": {"state": "failed", "reason": "x"},
+        "/actions/alert/rule/": {"name": "oldest_wait", "minutes": "5", "reason": "x"},
     }
     for path, form in forms.items():
         assert "/accounts/reauthenticate/" in client.post(path, form).headers.get("Location", ""), path

@@ -69,6 +69,17 @@ def test_what_cannot_be_made_says_which_field(admin: Client, change: dict[str, s
     assert User.objects.count() == 1 and not AuditEntry.objects.exists()
 
 
+def test_the_second_of_two_admins_is_told_and_takes_no_limit_away(admin: Client) -> None:
+    TenantLimit.objects.create(user=user("support", "lena"), tenant_id="acme")
+    seen = re.search(r'name="seen" value="([^"]+)"', admin.get("/people/change/?user=lena").content.decode())[1]
+    form = {"user": "lena", "role": "support", "active": "on", "reason": "x", "seen": seen}
+    assert admin.post(CHANGE, form | {"tenants": "acme\nglobex"}).status_code == 302
+    answer = admin.post(CHANGE, form | {"tenants": ""})
+    assert answer.status_code == 409 and "was changed since you opened this" in answer.content.decode()
+    assert set(TenantLimit.objects.values_list("tenant_id", flat=True)) == {"acme", "globex"}
+    assert AuditEntry.objects.filter(action="change_person").count() == 1
+
+
 def test_a_change_ends_every_session_at_once_and_is_audited(admin: Client, as_role: Callable[..., Client]) -> None:
     theirs, elsewhere, other = as_role("support", "lena"), as_role("support", "lena"), as_role("viewer", "otto")
     assert theirs.get("/jobs/").status_code == 200

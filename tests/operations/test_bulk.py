@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, connections
 
-from jobs.domain.bulk import CAME_BACK, GONE, KEY_HELD, REDRIVEN, Kind, OperationState
-from jobs.domain.errors import InvalidInput, NothingToDo, OperationNotFound, OperationRefused, SetGrew
-from jobs.domain.outcomes import DeadLettered
+from jobs.domain.bulk import CAME_BACK, EARLIER_IN_TRASH, GONE, KEY_HELD, REDRIVEN, Kind, OperationState
+from jobs.domain.errors import (
+    InvalidInput,
+    NothingToDo,
+    OperationNotFound,
+    OperationRefused,
+    SetGrew,
+    TransitionRefused,
+)
+from jobs.domain.outcomes import Completed, DeadLettered
 from jobs.models import AuditEntry, Job, JobHistory, Operation, OperationItem
 from jobs.operations import bulk
 from jobs.queue import transitions
@@ -117,6 +124,17 @@ def test_rows_that_changed_since_are_left_alone_and_say_why(conn: Any) -> None:
     assert len(JobHistory.objects.filter(job_id="d1", to_status="QUEUED")) == 1
 
 
+@pytest.mark.parametrize("kind", [Kind.PURGE, Kind.RERUN])
+def test_a_dead_letter_that_was_redriven_and_is_done_is_left(conn: Any, kind: Kind) -> None:
+    dead(conn, 2)
+    operation = begin(kind, where("j.status = 'FAILED'"))
+    transitions.retry(["d1"], **WHO)
+    finish(conn, claim_one(conn).run, Completed())
+    assert row(conn, "d1")["status"] == "DONE"
+    assert work(operation).done == 1
+    assert outcomes(operation)["d1"] == ("skipped", REDRIVEN) and row(conn, "d1")["status"] == "DONE"
+
+
 def test_a_cancel_of_waiting_jobs_touches_none_that_began_meanwhile(conn: Any) -> None:
     insert(conn, "a")
     insert(conn, "b", tenantId="other")
@@ -196,6 +214,24 @@ def test_what_takes_too_long_to_collect_is_refused(conn: Any, monkeypatch: pytes
     with pytest.raises(InvalidInput, match="narrow it"):
         begin(selection=where("pg_sleep(0.8) IS NOT NULL"))
     assert not Operation.objects.exists()
+
+
+def test_an_end_that_cannot_be_audited_is_tried_again_in_a_while(conn: Any) -> None:
+    dead(conn, 3)
+    operation, runner = begin(), bulk.new_runner()
+    conn.execute("""
+        CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'full'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON audit_entry FOR EACH ROW EXECUTE FUNCTION full_disk()""")
+    try:
+        progress = bulk.work(operation, runner, 30.0)
+        assert progress.delay is not None and progress.delay >= 1.0
+        assert Operation.objects.get(pk=operation).state == "RUNNING"
+    finally:
+        conn.execute("DROP TRIGGER full_disk ON audit_entry; DROP FUNCTION full_disk")
+    assert bulk.work(operation, runner, 30.0).delay is None
+    assert Operation.objects.get(pk=operation).state == "DONE"
+    assert AuditEntry.objects.filter(action="bulk_retry_ended").count() == 1
+    assert JobHistory.objects.filter(to_status="QUEUED", job_id="d1").count() == 1
 
 
 def test_history_and_audit_name_who_why_and_which_operation(conn: Any) -> None:
@@ -298,6 +334,18 @@ def test_pause_resume_and_stop_are_obeyed_and_audited(conn: Any) -> None:
     assert actions == ["bulk_retry", "pause_operation", "resume_operation", "stop_operation"]
 
 
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.RESTORE])
+def test_every_kind_of_work_can_be_held_and_gone_on_with(conn: Any, kind: Kind) -> None:
+    dead(conn, 1, prefix="d")
+    insert(conn, "q")
+    insert(conn, "w", status="RETRY_WAIT", nextRetryAt="2099-01-01")
+    priority = 5 if kind is Kind.PRIORITY else None
+    operation = begin(kind, where("j.id IN ('d1', 'q', 'w')"), priority=priority)
+    bulk.pause(KIM, operation, "wait")
+    bulk.resume(KIM, operation, "go on")
+    assert work(operation).done >= 1
+
+
 def test_of_two_chains_one_goes_on_and_a_silent_one_is_succeeded(conn: Any) -> None:
     dead(conn, 30)
     operation = begin(rate=60)
@@ -365,6 +413,22 @@ def test_a_purge_can_be_undone_in_every_column(conn: Any) -> None:
     assert conn.execute(everything).fetchall() == before
     assert trash(conn) == {"d5"}
     assert work(begin(Kind.RESTORE, Selection("j.job_id = 'd5'", trash=True))).skipped == 1
+
+
+def test_a_second_job_of_an_id_does_not_overwrite_the_first_in_the_trash(conn: Any) -> None:
+    dead(conn, 2)
+    first = begin(Kind.PURGE)
+    work(first)
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, status, dlq, "dlqAt", "finishedAt", error)
+                    VALUES ('d1', 'globex', 'CRAWL', '{}', 'FAILED', true, now(), now(), 'another')""")
+    second = begin(Kind.PURGE)
+    assert work(second).skipped == 1
+    assert outcomes(second) == {"d1": ("skipped", EARLIER_IN_TRASH)} and row(conn, "d1")["error"] == "another"
+    with pytest.raises(TransitionRefused, match="an earlier job of its id"):
+        raise transitions.purge(["d1"], **WHO)[0].refusal("purge")
+    conn.execute("""DELETE FROM "PlatformJob" WHERE id = 'd1'""")
+    undone = begin(Kind.RESTORE, Selection("j.operation_id = %(o)s", {"o": first}, trash=True))
+    assert work(undone).done == 2 and row(conn, "d1")["error"] == "boom"
 
 
 def test_a_purge_leaves_what_runs_or_waits(conn: Any) -> None:

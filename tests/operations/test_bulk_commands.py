@@ -59,6 +59,23 @@ def test_nothing_is_never_everything_and_nobody_is_asked_in_vain(conn: Any) -> N
     assert not Operation.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("dlq", "retry", "--all", "--reason", "x" * 2_001), "reason: it is longer than 2,000 characters"),
+        (("dlq", "retry", "--all", "--reason", "\udcff"), "no UTF-8"),
+        (("dlq", "retry", "--type", "\udcff", "--reason", "x"), "no UTF-8"),
+        (("dlq", "retry", "--all", "--reason", "x", "--brake", "²"), "--brake"),
+        (("dlq", "retry", "--all", "--reason", "x", "--brake-wait", "soon"), "--brake-wait"),
+    ],
+)
+def test_what_cannot_be_kept_or_read_is_told_in_a_line(conn: Any, words: tuple[str, ...], names: str) -> None:
+    dead(conn, 1)
+    code, text = refused(*words, "--yes")
+    assert code == 2 and names in text
+    assert not Operation.objects.exists() and not AuditEntry.objects.exists()
+
+
 def test_steering_and_its_refusals(conn: Any) -> None:
     dead(conn, 3)
     said = json.loads(run("dlq", "retry", "--all", "--reason", "x", "--yes", "--detach", "--json", "--rate", "5"))

@@ -45,6 +45,11 @@ ROWS: list[tuple[dict[str, Any], list[str], dict[str, Any]]] = [
     ),
     ({"status": "RETRY_WAIT"}, ["waiting_without_time"], {"status": "QUEUED"}),
     ({"status": "RETRY_WAIT", "dlq": True, "nextRetryAt": OLD}, ["waiting_in_dlq"], {"status": "FAILED", "dlq": True}),
+    (
+        {"status": "RUNNING", "workerId": "w", "startedAt": "-infinity", "heartbeatAt": "now"},
+        ["running_at_no_time"],
+        {"status": "RUNNING", "startedAt": None},
+    ),
 ]  # fmt: skip
 
 
@@ -110,3 +115,16 @@ def _rows_read(conn: Any) -> int:
     conn.execute("SELECT pg_stat_force_next_flush()")
     found = conn.execute("SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'PlatformJob'")
     return int(found.fetchone()[0])
+
+
+@pytest.mark.parametrize("beat", ["infinity", "9999-12-31 23:59:59+00", "2099-01-01", "-infinity", "4713-01-01 BC"])
+@pytest.mark.parametrize("column", ["heartbeatAt", "startedAt", "queuedAt"])
+def test_a_run_whose_last_sign_of_life_is_of_no_time_does_not_run_for_ever(conn: Any, column: str, beat: str) -> None:
+    insert(conn, "j", status="RUNNING", workerId="w", **{column: beat})
+    sweep(conn)
+    (since,) = conn.execute('SELECT now() - "heartbeatAt" FROM "PlatformJob"').fetchone()
+    assert abs(since) < timedelta(minutes=1)
+    conn.execute("""UPDATE "PlatformJob" SET "heartbeatAt" = now() - interval '2 hours'""")
+    conn.execute("UPDATE sweep_duty SET grace_until = NULL")
+    sweep(conn)
+    assert conn.execute('SELECT status FROM "PlatformJob"').fetchone() == ("RETRY_WAIT",)

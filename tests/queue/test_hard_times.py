@@ -12,6 +12,7 @@ import pytest
 
 from jobs.domain.outcomes import Completed, Ended
 from jobs.queue import liveness, transitions
+from jobs.queue.status import queue_status
 from jobs.queue.sweep import Sweep
 from tests.queue.helpers import claim, insert, row, running
 
@@ -149,3 +150,24 @@ def test_a_row_that_an_idle_transaction_holds_stops_neither_sweep_nor_claim(conn
 
 def sweep(conn: Any, rng: random.Random | None = None) -> Sweep:
     return Sweep(conn, STALE, timedelta(seconds=15), 0.1, rng or random.Random(1))
+
+
+@pytest.mark.parametrize("odd", ["-infinity", "infinity", "4713-01-01 BC", "294276-12-31"])
+def test_a_job_of_no_time_is_claimed_and_ended_and_holds_up_no_other(conn: Any, odd: str) -> None:
+    insert(conn, "queued", queuedAt=odd)
+    insert(conn, "put back", requeuedAt=odd)
+    insert(conn, "plain", tenantId="other")
+    insert(conn, "runs", status="RUNNING", startedAt=odd, heartbeatAt="now", workerId="w0")
+    jobs = claim(conn, 10).jobs
+    assert {job.run.job_id for job in jobs} == {"queued", "put back", "plain"}
+    assert transitions.request_cancel(["runs"], actor="kim", reason="r", using=conn)[0].changed
+    assert transitions.force_cancel(["runs"], actor="kim", reason="r", using=conn)[0].changed
+    transitions.finish("w1", [Ended(job.run, Completed(None)) for job in jobs], conn)
+    assert conn.execute("SELECT bool_and(seconds BETWEEN 0 AND 1e12) FROM tally_delta").fetchone() == (True,)
+
+
+def test_how_long_they_wait_can_be_asked_whatever_times_they_have(conn: Any) -> None:
+    for n, odd in enumerate(["-infinity", "infinity", "2999-01-01"]):
+        insert(conn, f"j{n}", queuedAt=odd, type=f"t{n}")
+    assert set(queue_status(conn).oldest_wait_seconds) == {"t0", "t1", "t2"}
+    assert all(0 <= seconds < 1e12 for seconds in queue_status(conn).oldest_wait_seconds.values())

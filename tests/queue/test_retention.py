@@ -344,7 +344,8 @@ def test_alerts_leave_when_they_are_long_over_with_their_messages(conn: Any) -> 
             """INSERT INTO alert (rule, title, opened_at, seen_at, closed_at) VALUES (%s, 't', %s, %s, %s)""",
             [rule, OLD, OLD, closed],
         )
-    conn.execute("INSERT INTO alert_delivery (alert_id, channel_id, event) SELECT id, 1, 'opened' FROM alert")
+    conn.execute("""INSERT INTO alert_delivery (alert_id, channel_id, event)
+                    SELECT a.id, c.id, 'opened' FROM alert a, alert_channel c""")
     conn.execute(
         "INSERT INTO notice_pause (pause, tenant_id, told_at) VALUES ('pause:7', 'acme', %s), ('pause:8', 'acme', now())",
         [OLD],

@@ -28,3 +28,47 @@ def test_a_time_that_no_clock_shows_keeps_no_other_run_from_rescue(conn: Any, co
     sweep(conn)
     assert row(conn, "plain")["status"] == "RETRY_WAIT"
     assert conn.execute("SELECT status FROM \"PlatformJob\" WHERE id = 'odd'").fetchone()[0] == "RUNNING"
+
+
+def test_a_duty_that_a_lock_stops_leaves_no_other_undone(conn: Any, make_conn: Any) -> None:
+    lost(conn, "j", startedAt=LONG_AGO)
+    insert(conn, "late", status="FAILED", nextRetryAt=LONG_AGO, finishedAt=LONG_AGO)
+    other = make_conn()
+    other.autocommit = False
+    other.execute("LOCK TABLE tally_state, failure_group IN ACCESS EXCLUSIVE MODE")
+    conn.execute("SET lock_timeout = '50ms'")
+    sweep(conn)
+    other.rollback()
+    assert [row(conn, id)["status"] for id in ("j", "late")] == ["RETRY_WAIT", "QUEUED"]
+    stopped = {name for (name,) in conn.execute("SELECT name FROM sweep_duty WHERE error IS NOT NULL")}
+    assert "fold" in stopped
+
+
+def test_counters_that_differ_from_the_jobs_are_put_right(conn: Any) -> None:
+    for n in range(3):
+        insert(conn, f"j{n}", tenantId="acme" if n else "globex")
+    sweep(conn)
+    conn.execute("UPDATE tally_state SET n = n + 100 WHERE tenant_id = 'acme'")
+    conn.execute("DELETE FROM tally_state WHERE tenant_id = 'globex'")
+    conn.execute("UPDATE tally_type SET n = n - 7")
+    conn.execute("INSERT INTO tally_state VALUES ('nobody', 'CRAWL', 'DONE', -100)")
+    insert(conn, "not folded yet", tenantId="acme")
+    assert sweep(conn)["recount"] == 0, "not so soon again"
+    conn.execute("UPDATE sweep_duty SET grace_until = NULL WHERE name = 'recount'")
+    insert(conn, "nor this", tenantId="acme")
+    assert conn.execute("SELECT counters FROM detiq_recount()").fetchone()[0] == 4
+    sweep(conn)
+    right = [("acme", "QUEUED", 4), ("globex", "QUEUED", 1)]
+    assert conn.execute("SELECT tenant_id, state, n FROM tally_state WHERE n <> 0 ORDER BY 1").fetchall() == right
+    assert conn.execute("SELECT type, state, n FROM tally_type WHERE n <> 0").fetchall() == [("CRAWL", "QUEUED", 5)]
+
+
+def test_a_table_that_was_emptied_without_a_word_counts_nothing(conn: Any) -> None:
+    insert(conn, "j")
+    sweep(conn)
+    conn.execute('ALTER TABLE "PlatformJob" DISABLE TRIGGER detiq_record_delete')
+    conn.execute('DELETE FROM "PlatformJob"')
+    conn.execute('ALTER TABLE "PlatformJob" ENABLE TRIGGER detiq_record_delete')
+    conn.execute("UPDATE sweep_duty SET grace_until = NULL WHERE name = 'recount'")
+    assert sweep(conn)["recount"] == 1
+    assert conn.execute("SELECT sum(n) FROM tally_type").fetchone() == (0,)

@@ -334,6 +334,17 @@ def test_a_running_job_cannot_be_purged(conn: Any) -> None:
     assert not transitions.purge(["j"], **WHO, using=conn)[0].changed
 
 
+def test_the_json_value_null_is_given_back_as_such(conn: Any) -> None:
+    """Not as NULL, which a config cannot be: one such job would keep all that are restored with it in the trash."""
+    nulls = {"config": "null", "result": "null", "checkpoint": "null"}
+    insert(conn, "j", status="DONE", finishedAt="2026-01-01", **nulls)
+    insert(conn, "plain", status="DONE", finishedAt="2026-01-01", checkpoint="null")
+    transitions.purge(["j", "plain"], **WHO, using=conn)
+    assert [one.now for one in transitions.restore(["j", "plain"], **WHO, using=conn)] == ["DONE", "DONE"]
+    columns = 'SELECT config::text, result::text, checkpoint::text FROM "PlatformJob" ORDER BY id'
+    assert conn.execute(columns).fetchall() == [("null", "null", "null"), ("{}", None, "null")]
+
+
 def test_restore_onto_an_id_that_is_taken_again_is_refused(conn: Any) -> None:
     insert(conn, "j", status="DONE")
     transitions.purge(["j"], **WHO, using=conn)

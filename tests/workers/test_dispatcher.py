@@ -2,6 +2,8 @@
 
 import random
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -13,6 +15,7 @@ from jobs.queue import transitions
 from jobs.queue.connections import connector
 from jobs.workers.active import ActiveRuns
 from jobs.workers.dispatcher import ClaimTerms, Dispatcher
+from jobs.workers.judge import mended
 from jobs.workers.link import Link
 from tests.queue.helpers import history, insert
 from tests.workers.helpers import status, wait_for, wait_status
@@ -119,3 +122,68 @@ def test_what_ends_together_is_recorded_together_and_told_within_moments(
 def _work(dispatcher: Dispatcher) -> None:
     while (active := dispatcher.next_run()) is not None:
         dispatcher.end(Ended(active.run, Completed(None)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure,
+     psycopg.errors.UndefinedFunction, psycopg.errors.InsufficientPrivilege],
+)  # fmt: skip
+def test_a_result_that_is_refused_for_no_fault_of_its_own_is_kept(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, error: type[psycopg.Error]
+) -> None:
+    """A statement that an administrator cancels, a function that a migration is just replacing."""
+    refused = _refuse_ends(monkeypatch, error("no"), times=2)
+    insert(conn, "j")
+    with _dispatching() as dispatcher:
+        run = dispatcher.next_run()
+        assert run is not None
+        dispatcher.end(Ended(run.run, Completed('"kept"')))
+        wait_status(conn, "j", "DONE")
+    assert len(refused) == 2
+    assert conn.execute('SELECT result FROM "PlatformJob"').fetchone() == ("kept",)
+
+
+def test_an_end_that_cannot_even_be_written_down_holds_up_no_other(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _refuse_ends(monkeypatch, ValueError(), only="bad")
+    insert(conn, "bad")
+    insert(conn, "good")
+    with _dispatching() as dispatcher:
+        runs = [dispatcher.next_run(), dispatcher.next_run()]
+        for run in runs:
+            assert run is not None
+            dispatcher.end(Ended(run.run, Completed('"ok"')))
+        wait_status(conn, "good", "DONE")
+        dispatcher.stop_claiming()
+
+
+def _refuse_ends(monkeypatch: pytest.MonkeyPatch, error: Exception, times: int = 1_000, only: str = "") -> list[str]:
+    """Ends with a result are refused so many times, those of one job alone if it is named."""
+    real, refused = transitions.turn, list[str]()
+
+    def turn(worker: str, ends: Any, *arguments: Any) -> Any:
+        hit = [one for one in ends if isinstance(one.outcome, Completed) and one.run.job_id in (only or one.run.job_id)]
+        if hit and len(refused) < times:
+            refused.append(hit[0].run.job_id)
+            raise error
+        return real(worker, ends, *arguments)
+
+    monkeypatch.setattr(transitions, "turn", turn)
+    return refused
+
+
+@contextmanager
+def _dispatching() -> Iterator[Dispatcher]:
+    link = Link(connector(settings.DATABASES["default"]), "test")
+    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=0.2)
+    dispatcher = Dispatcher(
+        "w1", link, ActiveRuns(), terms, lambda ended, error: mended(ended, error, None, 0.0, random.Random(1))
+    )
+    thread = threading.Thread(target=dispatcher.run, daemon=True)
+    thread.start()
+    try:
+        yield dispatcher
+    finally:
+        dispatcher.stop()
+        thread.join(5)
+        link.close()

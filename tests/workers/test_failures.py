@@ -1,5 +1,7 @@
 """From an error to its row: how long a job waits, how often it is tried, and what an operator's retry gives back."""
 
+import errno
+import logging
 import random
 from dataclasses import replace
 from typing import Any
@@ -7,13 +9,18 @@ from typing import Any
 import pytest
 
 from jobs.domain.failures import POLICIES, FailureType
-from jobs.domain.outcomes import Completed, DeadLettered
+from jobs.domain.outcomes import Completed, DeadLettered, RetryLater
 from jobs.models import AuditEntry
 from jobs.operations import actions
 from jobs.operations.actions import Person
 from jobs.queue import transitions
 from jobs.queue.status import queue_status
+from jobs.workers import runner as runner_module
+from jobs.workers.active import ActiveRun
 from jobs.workers.judge import judge
+from jobs.workers.link import Link
+from jobs.workers.reports import Reports, run_logger
+from jobs.workers.runner import Runner
 from tests.queue.helpers import BOOM, claim_one, finish, history, insert, row, running
 
 KIM = Person("kim")
@@ -156,3 +163,49 @@ def test_nothing_puts_back_a_row_that_was_deleted_while_its_job_ran(conn: Any) -
         assert (answer.changed, answer.found) == (False, None)
         assert conn.execute('SELECT count(*) FROM "PlatformJob"').fetchone() == (0,)
     assert history(conn, "k")[-1] == ("RUNNING", None)
+
+
+class Nameless(type):
+    def __getattribute__(cls, name: str) -> Any:
+        if name == "__qualname__":
+            raise RuntimeError("I have no name")
+        return super().__getattribute__(name)
+
+
+class Unjudgeable(Exception, metaclass=Nameless):
+    pass
+
+
+def test_an_error_that_cannot_be_judged_ends_its_run_too(conn: Any) -> None:
+    """Unsaid, the run would beat for as long as its worker lives."""
+    insert(conn, "j")
+    job = claim_one(conn)
+    reports = Reports("w1")
+    runner = Runner(reports, Link(lambda name: conn, "test"), 0.0, random.Random(1))
+    outcome = runner.raised(ActiveRun(job), Unjudgeable())
+    assert isinstance(outcome, RetryLater) and "could not be judged" in outcome.failure.error
+
+
+def test_a_log_line_that_does_not_fit_its_values_does_not_end_the_job(
+    conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("jobs.run"), "propagate", False)  # the test run's own handler does raise
+    insert(conn, "j")
+    reports = Reports("w1")
+    run_logger(ActiveRun(claim_one(conn)), reports).warning("%d of %s pages", "three")
+    reports.write(Link(lambda name: conn, "test"))
+    assert conn.execute("SELECT message FROM job_log").fetchone()[0].startswith("%d of %s pages")
+
+
+def test_a_job_for_which_no_process_can_be_made_waits_for_a_better_time(
+    conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_process(active: ActiveRun) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(runner_module, "run_isolated", no_process)
+    insert(conn, "j", lostCount=1)
+    outcome = Runner(Reports("w1"), Link(lambda name: conn, "test"), 0.0, random.Random(1)).run(
+        ActiveRun(claim_one(conn))
+    )
+    assert isinstance(outcome, RetryLater) and outcome.failure.failure_type == "INFRASTRUCTURE"

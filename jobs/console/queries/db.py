@@ -1,51 +1,23 @@
 """Runs the SQL of the pages: reads only, named columns, with a time limit."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
-from psycopg import DataError
 from psycopg.errors import QueryCanceled
-from psycopg.types.datetime import TimestamptzLoader
 
-from jobs.queue.connections import UtcTimestampLoader
+from jobs.queue.connections import bound_times
 
 type Row = dict[str, Any]
 
 # A page waits no longer than this for one statement.
 PAGE_SECONDS = 2.0
-EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
-LATEST = datetime(9999, 12, 29, tzinfo=UTC)
 
 
 class TooSlow(Exception):
     """A read took longer than a page may wait."""
-
-
-class BoundedTimestamptz(TimestamptzLoader):
-    """Times that Python cannot hold (infinity, the year 12000) become the nearest that every zone can show."""
-
-    def load(self, data: Any) -> datetime:
-        """The time, or the first or last showable one."""
-        return _bounded(super().load, data)
-
-
-class BoundedTimestamp(UtcTimestampLoader):
-    """The same for times without zone."""
-
-    def load(self, data: Any) -> datetime:
-        """The time, or the first or last showable one."""
-        return _bounded(super().load, data)
-
-
-def _bounded(load: Callable[[Any], datetime], data: Any) -> datetime:
-    try:
-        return min(max(load(data), EARLIEST), LATEST)
-    except DataError:
-        text = bytes(data)
-        return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
 
 
 @contextmanager
@@ -97,8 +69,7 @@ def _limit(value: str) -> None:
 def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Row]:
     """The rows as dicts."""
     with connection.cursor() as cursor:
-        cursor.cursor.adapters.register_loader("timestamptz", BoundedTimestamptz)
-        cursor.cursor.adapters.register_loader("timestamp", BoundedTimestamp)
+        bound_times(cursor)
         cursor.execute(sql, params)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

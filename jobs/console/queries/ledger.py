@@ -8,6 +8,7 @@ from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.domain.errors import InvalidInput
 from jobs.domain.masking import mask_text
 from jobs.ledger import outbox
 from jobs.ledger.contradictions import KINDS
@@ -47,6 +48,18 @@ class LedgerFilter:
         state = query.get("state", "failed")
         kept = {name: text for name, text in texts.items() if storable(text)}
         return cls(state=state if state in STATES else "failed", **kept)
+
+    @classmethod
+    def strict(cls, query: Any) -> Self:
+        """From a form that acts: what cannot be used is refused, or more than was meant would be meant.
+
+        Raises `InvalidInput` that names the part.
+        """
+        found = cls.parse(query)
+        for name in FIELDS:
+            if query.get(name, "").strip() != getattr(found, name):
+                raise InvalidInput(name, "it cannot be used")
+        return found
 
     @property
     def texts(self) -> dict[str, str]:

@@ -27,7 +27,9 @@ def readiness(database: Mapping[str, Any]) -> dict[str, Any]:
     from django.db import connection
 
     name = connection.settings_dict["NAME"]
-    options = {key: value for key, value in database["OPTIONS"].items() if key not in {"pool", "options"}}
+    options = {
+        key: value for key, value in database["OPTIONS"].items() if key not in {"pool", "options", "isolation_level"}
+    }
     try:
         with psycopg.connect(
             dbname=name,

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.http import require_safe
 
+from jobs.console.accounts import confirmed
 from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode
 from jobs.console.permissions import can, offered, who_may
@@ -206,6 +207,7 @@ def _rule(request: HttpRequest, name: str, form: RuleForm, status: int) -> HttpR
 
 
 @action("alert_rule")
+@confirmed
 def change_rule(request: HttpRequest) -> HttpResponse:
     """Another shape of a rule, in force at the next look."""
     name, form = request.POST.get("name", ""), RuleForm(request.POST)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from jobs.artifacts.doctypes import DocType
 from jobs.artifacts.storage import StorageFailed
 from jobs.conf import conf
-from jobs.console import scope
+from jobs.console import scope, words
 from jobs.console.commands import command
 from jobs.console.forms import LONGEST_REASON, ReasonForm, TextField, problem
 from jobs.console.paging import storable
@@ -71,7 +71,7 @@ def artifacts(request: HttpRequest) -> HttpResponse:
         "knowledge": known,
         "upload_url": "/artifacts/new/?" + urlencode({"tenant": filter_.tenant, "project": filter_.project}),
         "pager": {
-            "text": f"{len(page.rows):,} artifacts" if page.rows else "No artifacts",
+            "text": words.plural(len(page.rows), "artifact") if page.rows else "No artifacts",
             "first_url": None if page.first else url(),
             "newer_url": url(before=page.newer.id) if page.newer else None,
             "older_url": url(after=page.older.id) if page.older else None,
@@ -94,8 +94,8 @@ def _place(text: str) -> str:
 
 
 def _with_words(row: Row) -> Row:
-    words = row["keywords"]
-    shown = [str(word)[:60] for word in words[:20] if isinstance(word, str)] if isinstance(words, list) else []
+    keywords = row["keywords"]
+    shown = [str(word)[:60] for word in keywords[:20] if isinstance(word, str)] if isinstance(keywords, list) else []
     return row | {
         "word": STATES.get(row["status"], row["status"]),
         "title": row["name"].strip() or "(no name)",

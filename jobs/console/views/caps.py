@@ -332,7 +332,10 @@ def _wanted(setting: Setting, form: CapForm, values: dict[str, str]) -> Wanted:
 def _check_right(request: HttpRequest, setting: Setting, wanted: Wanted) -> None:
     if can(request.user, "cap_long"):
         return
-    if wanted.is_lasting(setting) or (wanted.ends_in_seconds or 0) > LONGEST_SECONDS:
+    seconds = wanted.ends_in_seconds or 0.0
+    if wanted.keeps_end and setting.ends_at and wanted.cap != setting.cap:
+        seconds = (setting.ends_at - database_now()).total_seconds()
+    if wanted.is_lasting(setting) or seconds > LONGEST_SECONDS:
         raise PermissionDenied(
             f"A cap without an end within 24 h, a weight or a longest run is for {who_may('cap_long')}. Nothing was changed."
         )

@@ -6,6 +6,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_safe
@@ -87,8 +88,12 @@ def _find(text: str) -> Row | None:
 
 
 @require_safe
-def channel(request: HttpRequest) -> HttpResponse:
-    """One channel, or the form of a new one. Everybody may look, admins may change it."""
+def channel(request: HttpRequest) -> HttpResponseBase:
+    """One channel, or the form of a new one. Everybody may look; admins, who may change it, say first who they are."""
+    return confirmed(_open)(request) if can(request.user, "alert_channel") else _open(request)
+
+
+def _open(request: HttpRequest) -> HttpResponse:
     return _form(request, _find(request.GET.get("id", "")), ChannelForm(), 200)
 
 

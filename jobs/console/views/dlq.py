@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.console.bulk import Ask
-from jobs.console.filters import JobFilter
+from jobs.console.filters import NO_GROUP, JobFilter
 from jobs.console.paging import Page, decode
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import lists
@@ -58,7 +58,7 @@ def _purge(filter_: JobFilter) -> str:
 
 
 def _group(fingerprint: str | None) -> dict[str, str]:
-    return {"group": fingerprint} if fingerprint else {}
+    return {"group": fingerprint or NO_GROUP}
 
 
 @require_safe

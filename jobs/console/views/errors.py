@@ -31,7 +31,7 @@ from jobs.notifications.rules import RuleChanged
 from jobs.operations.alerts import AlertNotFound, AlertRefused, DeliveryRefused
 from jobs.operations.artifacts import ArtifactHasNoFile, ArtifactNotFound
 from jobs.operations.ledger import EventNotFound, EventRefused
-from jobs.operations.people import LastAdmin, PersonNotFound
+from jobs.operations.people import LastAdmin, PersonChanged, PersonNotFound
 from jobs.operations.remote import RemoteTypeNotFound
 from jobs.queue.pauses import PauseNotFound
 
@@ -63,6 +63,7 @@ STATUS: dict[type[Exception], int] = {
     PersonNotFound: 404,
     RemoteTypeNotFound: 404,
     LastAdmin: 409,
+    PersonChanged: 409,
     InvalidInput: 422,
 }
 _TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}

@@ -1,16 +1,20 @@
 """The document ledger: what waits and what is stuck, a document's own story, retry and purge."""
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
+from jobs.console.accounts import confirmed
 from jobs.console.commands import command
 from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode, storable
@@ -20,6 +24,7 @@ from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.ledger import STATES, STUCK, LedgerFilter
 from jobs.console.views.render import action, done, person, show
 from jobs.console.words import plural
+from jobs.domain.errors import InvalidInput
 from jobs.ledger.contradictions import KINDS
 from jobs.operations import ledger as operations
 from jobs.operations import ledger_repair
@@ -198,7 +203,7 @@ def repair(request: HttpRequest) -> HttpResponse:
         raise Http404
     if not form.is_valid():
         return _repair_form(request, kind, form, 422)
-    seen = _moment(request.POST.get("seen", ""))
+    seen = _seen(request.POST.get("seen", ""))
     repaired = ledger_repair.repair(person(request), kind, form.cleaned_data["reason"], seen=seen)
     words = [f"{n:,} × {ledger_repair.STEPS[step]}" for step, n in repaired.done.items()]
     words += [f"{len(repaired.left):,} left as they were"] if repaired.left else []
@@ -211,12 +216,22 @@ def repair(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def dialog(request: HttpRequest) -> HttpResponse:
+def dialog(request: HttpRequest) -> HttpResponseBase:
     """What will happen to how many events, and the field for the reason."""
     verb = request.GET.get("verb", "")
     if verb not in VERBS:
         raise Http404
+    return _guarded(verb)(request)
+
+
+def _first_form(verb: str, request: HttpRequest) -> HttpResponse:
     return _form(request, verb, request.GET, ReasonForm(), 200)
+
+
+def _guarded(verb: str) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Whoever purges says once more who they are, before the form and before the deed: nothing brings it back."""
+    view = partial(_first_form, verb)
+    return confirmed(view) if verb == "purge" else view
 
 
 def _form(request: HttpRequest, verb: str, query: Any, form: ReasonForm, status: int) -> HttpResponse:
@@ -258,6 +273,7 @@ def retry(request: HttpRequest) -> HttpResponse:
 
 
 @action("ledger_purge")
+@confirmed
 def purge(request: HttpRequest) -> HttpResponse:
     """Failed and exhausted events go for good."""
     return _act(request, "purge")
@@ -268,7 +284,7 @@ def _act(request: HttpRequest, verb: str) -> HttpResponse:
     if not form.is_valid():
         return _form(request, verb, request.POST, form, 422)
     reason, event_id = form.cleaned_data["reason"], request.POST.get("id", "")
-    filter_ = LedgerFilter.parse(request.POST)
+    filter_ = LedgerFilter.strict(request.POST)
     if event_id:
         with limited():
             company = _find(request, event_id)["company_id"]
@@ -284,12 +300,13 @@ def _act(request: HttpRequest, verb: str) -> HttpResponse:
         raise Http404
     texts = {name: filter_.texts.get(short) for short, name in read.FIELDS.items()}
     many = operations.retry_chosen if verb == "retry" else operations.purge_chosen
-    n = many(person(request), Chosen(filter_.state, **texts), reason, seen=_moment(request.POST.get("seen", "")))
+    n = many(person(request), Chosen(filter_.state, **texts), reason, seen=_seen(request.POST.get("seen", "")))
     return done(request, f"{plural(n, 'event')} {VERBS[verb][2]}.", filter_.url())
 
 
-def _moment(text: str) -> datetime | None:
+def _seen(text: str) -> datetime | None:
+    """When the set was shown; None: nobody says."""
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(text) if text else None
     except ValueError:
-        return None
+        raise InvalidInput("seen", "it is no date and time") from None

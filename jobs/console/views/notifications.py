@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -76,10 +77,15 @@ class MembershipForm(ReasonForm):
 
 
 @require_safe
-def memberships(request: HttpRequest) -> HttpResponse:
-    """Who has a role in which tenant. For admins."""
+def memberships(request: HttpRequest) -> HttpResponseBase:
+    """Who has a role in which tenant. For admins, who say first who they are, as they have to for a change."""
     if not can(request.user, "set_membership"):
         raise PermissionDenied(f"Memberships are managed by {who_may('set_membership')}.")
+    return _memberships_page(request)
+
+
+@confirmed
+def _memberships_page(request: HttpRequest) -> HttpResponse:
     first = {name: request.GET.get(name, "")[:300] for name in ("tenant", "user", "role")}
     return _memberships(request, MembershipForm(initial=first), 200)
 

@@ -122,7 +122,10 @@ def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
         "eta": eta(found, options),
         "steps": [_step(request, found, step) for step in _fitting(found["state"])],
         "again_url": _again(found),
-        "undo_url": preview_url(Kind.RESTORE, f"operation={found['id']}") if found["in_trash"] else "",
+        # Of a purge that still moves only a part would come back: it is held or stopped first.
+        "undo_url": preview_url(Kind.RESTORE, f"operation={found['id']}")
+        if found["in_trash"] and found["state"] not in MOVING
+        else "",
         "can_export": can(request.user, "export"),
         "server_now": found["now"],
     }  # fmt: skip
@@ -296,10 +299,12 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         raise OperationRefused(step, found["id"], STATE_WORDS.get(found["state"], found["state"]))
     title, effect = _TITLES[step]
     options = Options.of(_json(found["options"]))
+    rate = _slower(found, options) if step == "resume" else None
+    pace = [] if rate in (None, options.rate) else [f"--rate {rate}"]
     context = {
         "operation": found,
         "options": options,
-        "rate": _slower(found, options) if step == "resume" else None,
+        "rate": rate,
         "step": step,
         "title": title,
         "effect": effect,
@@ -308,7 +313,7 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
         "problems": {name: problem(form, name) for name in form.errors},
         "allowed": may(request.user, found, step),
         "who": _who(found),
-        "command": f"manage.py operation {step} {found['id']} --reason '…'",
+        "command": " ".join(["manage.py operation", step, str(found["id"]), *pace, "--reason '…'"]),
         "server_now": found["now"],
     }
     return show(request, "console/operation_step.html", context, part="dialog", status=status)

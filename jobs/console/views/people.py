@@ -59,6 +59,7 @@ class PersonForm(RightsForm):
     """A user as it shall be."""
 
     active = forms.BooleanField(required=False)
+    seen = TextField(required=False, max_length=64)
 
 
 def _admins_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -118,6 +119,7 @@ def _form(request: HttpRequest, form: RightsForm, row: Row | None, status: int) 
         sessions = read.sessions(row["id"]) if row else []
     context = {
         "row": row,
+        "seen": values.get("seen") or (_stamp(row) if row else ""),
         "sessions": sessions,
         "roles": [(str(role), MEANS[role], str(role) == values.get("role")) for role in Role],
         "limitable": " and ".join(str(role) for role in Role if role in LIMITABLE),
@@ -126,6 +128,10 @@ def _form(request: HttpRequest, form: RightsForm, row: Row | None, status: int) 
         "most_reason": LONGEST_REASON,
     }
     return render(request, "console/person.html", context, status=status)
+
+
+def _stamp(row: Row) -> str:
+    return operations.stamp(_role(row), row["is_active"], row["tenants"])
 
 
 @action("create_person")
@@ -162,7 +168,7 @@ def change(request: HttpRequest) -> HttpResponse:
     try:
         operations.change(
             person(request), row["username"], role=data["role"], tenants=data["tenants"], active=data["active"],
-            reason=data["reason"],
+            reason=data["reason"], seen=data["seen"] or None,
         )  # fmt: skip
     except InvalidInput as error:
         form.add_error(error.field if error.field in form.fields else None, error.message)

@@ -79,6 +79,8 @@ class Command(BaseCommand):
             return
         if not (options["reason"] or "").strip():
             raise InvalidInput("--reason", "it is empty; say why")
+        if options["back"] and not before.temporary:
+            raise InvalidInput("--back", "its cap has no end, so there is none to go back to; nothing changed")
         _, after = actions.change_cap(person(), kind, name, wanted, reason=options["reason"], seen=before.version)
         self._say(options, _cap_json(kind, after), _cap_words(kind, after))
 

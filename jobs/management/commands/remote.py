@@ -62,7 +62,9 @@ class Command(BaseCommand):
         )
         lines = [f"secret: {secret}", "It is shown only now."] if secret else [f"changed: {options['type']}"]
         if not conf().public_url:
-            self.stderr.write("DETIQ_PUBLIC_URL is not set here: a worker without it takes no job of this type.")
+            self.stderr.write(
+                "DETIQ_PUBLIC_URL is not set here: a worker without it takes no job of this type (`up` sets it)."
+            )
         self._say(options, {"type": options["type"], "secret": secret}, lines)
 
     @sensitive_variables("secret")

@@ -2,12 +2,25 @@
 
 from collections.abc import Callable, Sequence
 
-from jobs.domain.bulk import GONE, ID_TAKEN, KEY_HELD, NO_CHECKPOINT, NOT_IN_TRASH, REDRIVEN, SPECS, Kind
+from jobs.domain.bulk import (
+    EARLIER_IN_TRASH,
+    GONE,
+    ID_TAKEN,
+    KEY_HELD,
+    NO_CHECKPOINT,
+    NOT_IN_TRASH,
+    REDRIVEN,
+    SPECS,
+    Kind,
+)
 from jobs.domain.errors import JobNotFound, TransitionRefused
 from jobs.domain.states import word
 from jobs.queue import operations, transitions
 from jobs.queue.operations import Decided, Found, Item, Taken
 from jobs.queue.transitions import Moved
+
+# What ended and has ended anew since is not what was shown: a dead letter that was redriven may be a good result by now.
+_OF_ENDED = frozenset({Kind.RETRY, Kind.RERUN, Kind.PURGE})
 
 
 def batch(operation: Taken, items: Sequence[Item]) -> list[Decided]:
@@ -35,8 +48,10 @@ def _obstacle(operation: Taken, item: Item, found: Found) -> str | None:
         return GONE
     if found.state not in wanted:
         return f"it is {word(found.state)}" if found.state == item.state else f"it became {word(found.state)}"
-    if operation.kind is Kind.RETRY and found.redrives != item.redrives:
+    if operation.kind in _OF_ENDED and found.redrives != item.redrives:
         return REDRIVEN
+    if operation.kind in _OF_ENDED and found.state != item.state:
+        return f"it became {word(found.state)}"
     if operation.kind is Kind.RETRY and operation.options.kept_only and not found.kept:
         return NO_CHECKPOINT
     return None
@@ -74,6 +89,8 @@ def _outcome(operation: Taken, item: Item, answer: Moved) -> Decided:
         return Decided(item.position, "skipped", KEY_HELD, answer.holder)
     if operation.kind is Kind.RESTORE:
         return Decided(item.position, "skipped", NOT_IN_TRASH if answer.found is None else ID_TAKEN)
+    if answer.found is not None and answer.found.startswith("TRASH"):
+        return Decided(item.position, "skipped", EARLIER_IN_TRASH)
     return Decided(item.position, "skipped", GONE if answer.found is None else f"it is {word(answer.found)}")
 
 

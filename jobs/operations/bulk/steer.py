@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.domain.bulk import HELD, MOVING, OPEN, STATE_WORDS, Kind, OperationState, Options
+from jobs.domain.bulk import HELD, MOVING, OPEN, STATE_WORDS, OperationState, Options
 from jobs.domain.errors import OperationNotFound, OperationRefused
 from jobs.operations.actions import Person, audited, required
 from jobs.operations.bulk.wake import wake
@@ -20,10 +20,10 @@ def pause(person: Person, operation_id: int, reason: str) -> None:
 
 def resume(person: Person, operation_id: int, reason: str, rate: int | None = None) -> None:
     """Goes on, at another rate if one is given. The brake judges what is released from now on."""
+    Options(rate=rate).check_bounds()
     changed: dict[str, Any] = {} if rate is None else {"rate": rate}
     with transaction.atomic():
-        row = _step(person, "resume", operation_id, reason, OperationState.PENDING, HELD, changed)
-        Options.of(changed).check(Kind(row["kind"]))
+        _step(person, "resume", operation_id, reason, OperationState.PENDING, HELD, changed)
         wake(operation_id)
 
 
@@ -40,7 +40,7 @@ def _step(
     to: OperationState,
     sources: Collection[OperationState],
     options: dict[str, Any] | None = None,
-) -> Row:
+) -> None:
     required(reason)
     with transaction.atomic():
         row = operations.move(operation_id, to=to.value, sources=sorted(sources), options=options)
@@ -52,7 +52,6 @@ def _step(
             person, f"{step}_operation", f"operation {operation_id}", reason, operation_id=operation_id,
             numbers=numbers(row), before={"state": row["found"]}, after={"state": to.value} | (options or {}),
         )  # fmt: skip
-    return row
 
 
 def numbers(row: Row) -> dict[str, int]:

@@ -184,7 +184,10 @@ class _Slice:
     def _one_by_one(self) -> float | None:
         """The batch broke: its first rows each alone, so that the broken ones are named and the others done."""
         self._size, self._after = SMALLEST, self._before
-        for item in operations.items(self._operation.id, self._before, SMALLEST):
+        items = operations.items(self._operation.id, self._before, SMALLEST)
+        if not items:  # it broke at the end, with all rows decided: the end is tried again, in a while
+            return LONGEST_DELAY
+        for item in items:
             self._after = item.position
             try:
                 with transaction.atomic():

@@ -7,6 +7,11 @@ SELECT id, status::text AS status, dlq, wrong
                     THEN 'running_without_worker' END,
                CASE WHEN status IN ('RUNNING', 'CANCEL_REQUESTED') AND "heartbeatAt" IS NULL
                     THEN 'running_without_heartbeat' END,
+               CASE WHEN status IN ('RUNNING', 'CANCEL_REQUESTED')
+                         AND (coalesce("heartbeatAt", "startedAt", "queuedAt")
+                                  NOT BETWEEN '0001-01-02' AND clock_timestamp() + interval '1 minute'
+                              OR "startedAt" NOT BETWEEN '0001-01-02' AND '9999-12-30')
+                    THEN 'running_at_no_time' END,
                CASE WHEN status IN ('QUEUED', 'RUNNING', 'CANCEL_REQUESTED', 'DONE', 'CANCELLED') AND dlq
                     THEN 'dlq_without_failure' END,
                CASE WHEN status = 'RETRY_WAIT' AND dlq THEN 'waiting_in_dlq' END,

@@ -14,7 +14,7 @@ WITH RECURSIVE lane (type, level, tenant) AS (
                           ORDER BY j.type, (-j.priority), j."tenantId"
                           LIMIT 1) n
 )
-SELECT coalesce(max(extract(epoch FROM clock_timestamp() - h.since)), 0)::float8 AS seconds
+SELECT coalesce(max(detiq_seconds(h.since, clock_timestamp())), 0) AS seconds
   FROM (SELECT * FROM lane LIMIT 5000) l
  CROSS JOIN LATERAL (SELECT f.since
                        FROM (SELECT coalesce(j."requeuedAt", j."queuedAt") AS since, j."redriveCount" AS redrives

@@ -18,6 +18,14 @@ target AS MATERIALIZED (
                  FROM "PlatformJob"
                 WHERE (%(thorough)s OR status IN ('RUNNING', 'CANCEL_REQUESTED'))
                   AND (progress NOT BETWEEN 0 AND 100 OR "retryCount" < 0)
+                LIMIT %(limit)s)
+           || ARRAY(
+               SELECT id
+                 FROM "PlatformJob"
+                WHERE status IN ('RUNNING', 'CANCEL_REQUESTED')
+                  AND (coalesce("heartbeatAt", "startedAt", "queuedAt")
+                           NOT BETWEEN '0001-01-02' AND clock_timestamp() + interval '1 minute'
+                       OR "startedAt" NOT BETWEEN '0001-01-02' AND '9999-12-30')
                 LIMIT %(limit)s))
        FOR UPDATE SKIP LOCKED
 )
@@ -32,6 +40,13 @@ UPDATE "PlatformJob" j
                                          clock_timestamp())
                            ELSE j."finishedAt" END,
        "nextRetryAt" = CASE WHEN j.status = 'FAILED' AND j.dlq THEN NULL ELSE j."nextRetryAt" END,
+       "heartbeatAt" = CASE WHEN j.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                                 AND coalesce(j."heartbeatAt", j."startedAt", j."queuedAt")
+                                     NOT BETWEEN '0001-01-02' AND clock_timestamp() + interval '1 minute'
+                            THEN clock_timestamp() ELSE j."heartbeatAt" END,
+       "startedAt" = CASE WHEN j.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                               AND j."startedAt" NOT BETWEEN '0001-01-02' AND '9999-12-30'
+                          THEN NULL ELSE j."startedAt" END,
        progress = least(greatest(j.progress, 0), 100),
        "retryCount" = greatest(j."retryCount", 0)
   FROM target t, said

@@ -6,7 +6,7 @@ target AS MATERIALIZED (
 ),
 back AS (
     INSERT INTO "PlatformJob"
-    SELECT (jsonb_populate_record(NULL::"PlatformJob", t.row)).* FROM target t, said WHERE NOT t.taken
+    SELECT (detiq_restored(t.row)).* FROM target t, said WHERE NOT t.taken
     RETURNING id, status::text AS status
 ),
 emptied AS (

@@ -19,7 +19,7 @@ moved AS (
     UPDATE "PlatformJob" j
        SET status = 'QUEUED', "requeuedAt" = clock_timestamp(),
            dlq = false, "dlqAt" = NULL, "dlqReason" = NULL,
-           "retryCount" = 0, "redriveCount" = j."redriveCount" + 1, "lostCount" = 0,
+           "retryCount" = 0, "redriveCount" = least(j."redriveCount"::bigint + 1, 2147483647), "lostCount" = 0,
            error = NULL, "failureType" = NULL, fingerprint = NULL,
            "workerId" = NULL, "heartbeatAt" = NULL, "startedAt" = NULL, "finishedAt" = NULL, "nextRetryAt" = NULL,
            priority = least(j.priority, coalesce(%(priority)s::integer, j.priority)),

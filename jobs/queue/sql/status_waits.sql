@@ -13,7 +13,7 @@ WITH RECURSIVE lane (type, level, tenant) AS (
                           ORDER BY j.type, (-j.priority), j."tenantId"
                           LIMIT 1) n
 )
-SELECT l.type, max(extract(epoch FROM clock_timestamp() - h.since))::float8 AS seconds
+SELECT l.type, coalesce(max(detiq_seconds(h.since, clock_timestamp())), 0) AS seconds
   FROM (SELECT * FROM lane LIMIT 5000) l
  CROSS JOIN LATERAL (SELECT coalesce(j."requeuedAt", j."queuedAt") AS since
                        FROM "PlatformJob" j

@@ -16,6 +16,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     )::smallint
 $$;
 
+-- How long since a moment, in seconds: never negative, since clocks differ; NULL for an infinite one, which PostgreSQL
+-- before 17 refuses to subtract, and which would spoil every sum that it goes into.
+CREATE OR REPLACE FUNCTION detiq_seconds(since timestamptz, until timestamptz) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN isfinite(since) THEN greatest(extract(epoch FROM until - since), 0) END::double precision
+$$;
+
 -- Who does this: what the door said in this transaction, else the program and role behind the connection.
 CREATE OR REPLACE FUNCTION detiq_actor() RETURNS text
 LANGUAGE sql STABLE AS $$
@@ -95,9 +102,9 @@ BEGIN
                n.status IN ('RETRY_WAIT', 'FAILED') AS failed,
                -- How long it was in the state it leaves: running, or waiting to run.
                CASE WHEN o.status IN ('RUNNING', 'CANCEL_REQUESTED')
-                    THEN extract(epoch FROM at_ - o."startedAt")
+                    THEN detiq_seconds(o."startedAt", at_)
                     WHEN o.status = 'QUEUED'
-                    THEN extract(epoch FROM at_ - coalesce(o."requeuedAt", o."queuedAt"))
+                    THEN detiq_seconds(coalesce(o."requeuedAt", o."queuedAt"), at_)
                END AS seconds
           FROM new_rows n
           JOIN old_rows o ON o.id = n.id

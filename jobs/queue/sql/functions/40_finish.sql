@@ -110,7 +110,7 @@ BEGIN
                "retryCount" = CASE WHEN d.next IN ('RETRY_WAIT', 'FAILED') THEN least(greatest(j."retryCount", 0)::bigint + 1, 2147483647)
                                    ELSE j."retryCount" END,
                "lostCount" = CASE WHEN d.next = 'DONE' THEN 0
-                                  WHEN d.lost AND d.next IN ('RETRY_WAIT', 'FAILED') THEN j."lostCount" + 1
+                                  WHEN d.lost AND d.next IN ('RETRY_WAIT', 'FAILED') THEN least(j."lostCount"::bigint + 1, 2147483647)
                                   ELSE j."lostCount" END,
                "nextRetryAt" = CASE WHEN d.next = 'RETRY_WAIT'
                                     THEN clock_timestamp() + make_interval(secs => d.delay) END,

@@ -1,0 +1,1 @@
+SELECT counters, jobs FROM detiq_recount()
