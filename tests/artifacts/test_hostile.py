@@ -3,6 +3,8 @@
 import io
 import os
 import random
+import subprocess
+import sys
 import time
 import zipfile
 from dataclasses import replace
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from jobs.artifacts.analysis.analyse import Findings, analyse
 from jobs.artifacts.limits import LIMITS, Limits
-from jobs.artifacts.process import ReaderBroken, inspect
+from jobs.artifacts.process import ROOT, ReaderBroken, inspect
 from jobs.domain.errors import JobCancelled
 from tests.artifacts.making import MADE, docx, pdf, xlsx, zipped
 from tests.artifacts.score import content
@@ -176,6 +178,35 @@ def test_any_damage_to_a_file_has_an_answer(name: str) -> None:
 def test_a_workbook_that_claims_a_million_columns_is_read_in_part() -> None:
     wide = xlsx(("a", [[f"column {n}" for n in range(300)], list(range(300))]))
     assert analyse(io.BytesIO(wide), "a.xlsx", []).kind == "Excel workbook"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limits alone end it")
+def test_a_reader_ends_with_its_worker(tmp_path: Path) -> None:
+    """Like a worker that is killed in the middle of a file."""
+    nested = "<w:p>" * 20_000 + "</w:p>" * 20_000
+    word = f'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{nested}</w:document>'
+    path = tmp_path / "slow.docx"
+    path.write_bytes(zipped({"word/document.xml": word}))
+    code = f"""if True:
+        from jobs.artifacts import process
+        started = process.subprocess.Popen
+        def told(*words, **more):
+            child = started(*words, **more)
+            print(child.pid, flush=True)
+            return child
+        process.subprocess.Popen = told
+        process.inspect(open({str(path)!r}, "rb"), "slow.docx", masked_keys=[])"""
+    worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT)  # noqa: S603
+    assert worker.stdout is not None
+    reader = Path("/proc") / worker.stdout.readline().decode().strip()
+    time.sleep(1)  # it reads
+    assert reader.exists()
+    worker.kill()
+    worker.communicate()
+    ends = time.monotonic() + 5
+    while reader.exists() and "(zombie)" not in (reader / "status").read_text() and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert not reader.exists() or "(zombie)" in (reader / "status").read_text()
 
 
 # --- Large files of honest people --------------------------------------------------------------------------------------
