@@ -4,16 +4,21 @@ A process of its own, because a file was made by anybody: one that makes its rea
 process, which holds no connection and no secret.
 """
 
+import ctypes
 import json
 import resource
+import signal
 import sys
 from dataclasses import asdict
+
+_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
     """Answers with one JSON object on standard output. Arguments: a JSON object with name, masked_keys and limits."""
     from jobs.artifacts.limits import Limits
 
+    _end_with_the_worker()
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
     seconds = max(1, int(limits.seconds) + 1)
@@ -27,6 +32,12 @@ def main() -> None:
     with open(0, "rb", closefd=False) as file:  # noqa: PTH123 - a descriptor, no path
         found = analyse(file, asked["name"], asked["masked_keys"], limits)
     sys.stdout.write(json.dumps(asdict(found)))
+
+
+def _end_with_the_worker() -> None:
+    """A worker that is killed takes this process with it. Where the system knows no such wish, the limits end it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _limit(what: int, value: int) -> None:

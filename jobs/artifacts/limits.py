@@ -11,6 +11,8 @@ class Limits:
     memory_bytes: int = 1_500_000_000
     text_bytes: int = 4_000_000
     """Of a plain text, JSON or YAML file."""
+    yaml_chars: int = 600_000
+    """Of a YAML document: its reader is slow."""
     text_chars: int = 1_000_000
     """Of what a person reads in it, all formats."""
     unpacked_bytes: int = 60_000_000

@@ -75,6 +75,11 @@ def find(kind: str, most: int, seen: datetime | None = None) -> tuple[list[Row],
     return rows, rows[0]["total"] if rows else 0
 
 
+def lock() -> None:
+    """Until the transaction ends, nobody else repairs."""
+    run("lock_repairs", {})
+
+
 def payload_of(event_id: str) -> str | None:
     """The text of an event's payload; None when the event is gone."""
     rows = run("payload_of", {"id": event_id})

@@ -116,6 +116,8 @@ def _email(target: str, check_url: CheckUrl) -> str:
 
 
 def _webhook(target: str, check_url: CheckUrl) -> str:
+    if not target.isascii() or not target.isprintable() or " " in target:
+        raise InvalidInput("target", "an address has plain characters alone, and no space")
     try:
         check_url(target)
     except ValueError as error:

@@ -68,16 +68,17 @@ def artifact_failed(tenant_id: str, artifact_id: str, name: str, why: str, *, oc
 
 def dead_letters(using: Any = None) -> int:
     """Tells of the jobs that were dead-lettered since the last time, whoever did it. Returns how many were written."""
-    total = 0
+    total, after = 0, 0
     while True:
         with transaction(using):
-            rows = run("due", {"limit": BATCH, "most_tries": MOST_TRIES}, using)
+            rows = run("due", {"limit": BATCH, "most_tries": MOST_TRIES, "after": after}, using)
             by_tenant: dict[str, list[Row]] = defaultdict(list)
             for row in rows:
                 by_tenant[row["tenant_id"]].append(row)
             total += sum(_tell_tenant(tenant_id, mine, using) for tenant_id, mine in by_tenant.items())
         if len(rows) < BATCH:
             return total
+        after = rows[-1]["id"]
 
 
 def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
@@ -86,6 +87,7 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
     try:
         with transaction(using):
             written = write(tenant_id, [_of_death(row) for row in rows], using)
+            _mark_artifacts(tenant_id, rows, using)
     except (psycopg.OperationalError, psycopg.InterfaceError):
         raise
     except (psycopg.Error, DatabaseError) as error:
@@ -94,6 +96,13 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
         return 0
     run("told", ids, using)
     return written
+
+
+def _mark_artifacts(tenant_id: str, rows: list[Row], using: Any) -> None:
+    """An analysis whose process died each time, or ran too long, could not mark its artifact itself."""
+    found = [row["artifact_id"] for row in rows if row["type"] == ARTIFACT_TYPE and row["artifact_id"]]
+    if found:
+        run("mark_artifacts", {"tenant": tenant_id, "ids": found}, using)
 
 
 def _of_death(row: Row) -> Notice:

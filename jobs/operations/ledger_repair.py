@@ -86,6 +86,7 @@ def repair(
         raise InvalidInput("limit", f"it must lie between 1 and {MOST_AT_ONCE}")
     repaired = Repaired()
     with transaction.atomic():
+        contradictions.lock()
         rows, total = plan(kind, limit, seen)
         repaired.more = total > len(rows)
         for step in STEPS:

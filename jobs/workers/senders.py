@@ -57,6 +57,8 @@ def webhook(message: Message, target: str, secret: str) -> None:
     except AddressNotAllowed as error:
         # Named hosts may be added while the message waits, so it is not hopeless; the page says what to do.
         raise NotSent(f"the host {error.host} is not allowed: {error.why}; WEBHOOK_ALLOWED_HOSTS may name it") from None
+    except httpx2.InvalidURL:
+        raise NotSent("the address cannot be read; write it anew", hopeless=True) from None
     except httpx2.TransportError as error:
         raise NotSent(f"no answer: {_without(str(error), target, secret)}") from None
     if not 200 <= status < 300:

@@ -3,6 +3,8 @@
 import io
 import os
 import random
+import subprocess
+import sys
 import time
 import zipfile
 from dataclasses import replace
@@ -14,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.artifacts.analysis.analyse import Findings, analyse
-from jobs.artifacts.limits import LIMITS
-from jobs.artifacts.process import ReaderBroken, inspect
+from jobs.artifacts.limits import LIMITS, Limits
+from jobs.artifacts.process import ROOT, ReaderBroken, inspect
 from jobs.domain.errors import JobCancelled
 from tests.artifacts.making import MADE, docx, pdf, xlsx, zipped
 from tests.artifacts.score import content
@@ -176,3 +178,55 @@ def test_any_damage_to_a_file_has_an_answer(name: str) -> None:
 def test_a_workbook_that_claims_a_million_columns_is_read_in_part() -> None:
     wide = xlsx(("a", [[f"column {n}" for n in range(300)], list(range(300))]))
     assert analyse(io.BytesIO(wide), "a.xlsx", []).kind == "Excel workbook"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limits alone end it")
+def test_a_reader_ends_with_its_worker(tmp_path: Path) -> None:
+    """Like a worker that is killed in the middle of a file."""
+    nested = "<w:p>" * 20_000 + "</w:p>" * 20_000
+    word = f'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{nested}</w:document>'
+    path = tmp_path / "slow.docx"
+    path.write_bytes(zipped({"word/document.xml": word}))
+    code = f"""if True:
+        from jobs.artifacts import process
+        started = process.subprocess.Popen
+        def told(*words, **more):
+            child = started(*words, **more)
+            print(child.pid, flush=True)
+            return child
+        process.subprocess.Popen = told
+        process.inspect(open({str(path)!r}, "rb"), "slow.docx", masked_keys=[])"""
+    worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT)  # noqa: S603
+    assert worker.stdout is not None
+    reader = Path("/proc") / worker.stdout.readline().decode().strip()
+    time.sleep(1)  # it reads
+    assert reader.exists()
+    worker.kill()
+    worker.communicate()
+    ends = time.monotonic() + 5
+    while reader.exists() and "(zombie)" not in (reader / "status").read_text() and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert not reader.exists() or "(zombie)" in (reader / "status").read_text()
+
+
+# --- Large files of honest people --------------------------------------------------------------------------------------
+
+
+def test_of_a_long_word_document_the_beginning_is_read() -> None:
+    data = docx("\n".join(f"As a customer, I want to see order {number} so that I know it." for number in range(2_000)))
+    found = analyse(io.BytesIO(data), "stories.docx", [], Limits(part_bytes=60_000))
+    assert (found.doc_type, found.note) == ("USER_STORY", "only the beginning of it was read")
+
+
+def test_of_a_long_workbook_the_first_rows_are_read() -> None:
+    rows = [["Order", "City", "Amount"], *([str(number), "Bonn", "3.50"] for number in range(3_000))]
+    found = analyse(io.BytesIO(xlsx(("Orders", rows))), "orders.xlsx", [], Limits(part_bytes=60_000, rows=200))
+    assert found.kind == "Excel workbook" and "Columns: Order, City, Amount" in found.summary
+    assert found.note == "only the first 1,000 rows of a sheet were read"
+
+
+def test_of_a_long_yaml_file_the_beginning_is_read() -> None:
+    paths = "".join(f"  /orders{number}:\n    get:\n      summary: Gets it\n" for number in range(40_000))
+    text = "openapi: 3.0.3\ninfo:\n  title: Shop\n  version: '1'\npaths:\n" + paths
+    found = analyse(io.BytesIO(text.encode()), "shop.yaml", [])
+    assert found.doc_type == "API_SPEC" and "Shop" in found.summary

@@ -96,6 +96,36 @@ def test_secrets_are_masked_by_their_key_and_by_their_form(secret: str) -> None:
     assert not any(value in text for value in ("hunter2x", "abcdefgh", "AKIA", "eyJ"))
 
 
+SECRET = "hunter2-x9"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("users.csv", "user,password,role\nbob,{},admin\nann,{},guest\n"),
+        ("users.yaml", "users:\n  - name: bob\n    token: |\n      {}\n    ring: &a\n      again: *a\n"),
+        ("users.json", '{{"users": [{{"passwords": ["{}", "b"]}}], "note": "bob signs in with {}"}}'),
+        ("users.xml", "<users><user name='bob'><password>{}</password></user><p name='api-key' value='{}'/></users>"),
+        ("users.html", "<h1>Users</h1><table><tr><th>User</th><th>Password</th></tr><tr><td>bob</td><td>{}</td></tr></table>"),
+        ("users.md", "# Sign in\n\n| user | password |\n|---|---|\n| bob | {} |\n\n## Use `{}`\n"),
+        ("app.properties", "datasource.password={}\n"),
+        ("setup.sh", "#!/bin/sh\ncurl --password {} https://host.example/\ncurl -u bob:{} https://host.example/?token={}\n"),
+        ("login.py", 'PASSWORD = "{}"\nclient.login("bob", "{}")\n'),
+        ("login.feature", 'Feature: Sign in\n  Scenario: it works\n    Given "bob" with the password "{}"\n    Then he is in\n'),
+        (".env", "# the old one was {}\nDB_PASSWORD={}\n"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_masked_wherever_a_file_repeats_it(name: str, content: str) -> None:
+    found = analyse(io.BytesIO(content.replace("{}", SECRET).replace("{{", "{").replace("}}", "}").encode()), name, [])
+    assert SECRET not in str(found) and "hunter2" not in str(found)
+    assert "bob" in found.sample or name in ("app.properties", ".env", "users.xml")
+
+
+def test_words_of_a_schema_are_no_secrets() -> None:
+    text = '{"type": "object", "properties": {"password": {"type": "string"}, "name": {"type": "string"}}, "token": "string"}'
+    assert "string" in analyse(io.BytesIO(text.encode()), "schema.json", []).sample
+
+
 def test_words_that_only_look_like_it_stay() -> None:
     text = "The basket holds 3 items. Name: Ada. See https://host.example/a?b=c and the tokenizer."
     assert redacted(text) == text

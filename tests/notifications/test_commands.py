@@ -46,3 +46,12 @@ def test_members_come_and_go() -> None:
     assert not Membership.objects.exists()
     with pytest.raises(CommandError, match="no such membership"):
         alerts(*words, "--role", "NONE")
+
+
+@pytest.mark.parametrize(
+    "words", [("test", "a\udcff"), ("member", "--tenant", "a\udcff", "--user", "u", "--role", "OWNER")]
+)
+def test_bytes_that_are_no_text_are_said_in_one_line(words: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match="no UTF-8") as refused:
+        alerts(*words, "--reason", "why")
+    assert refused.value.returncode == 2

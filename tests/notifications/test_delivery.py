@@ -16,8 +16,11 @@ from django.test import override_settings
 
 from jobs.conf import MailServer, load
 from jobs.domain.alerts import MOST_ATTEMPTS
-from jobs.domain.errors import SettingError
+from jobs.domain.errors import InvalidInput, SettingError
+from jobs.handlers.web.errors import AddressNotAllowed
+from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications import deliveries as queue
+from jobs.notifications.channels import Wanted, checked
 from jobs.workers.delivery import deliver
 from tests.notifications.helpers import (
     SECRET,
@@ -177,6 +180,27 @@ def test_a_named_host_alone_is_allowed(conn: Any, http: Receiver, configure: Cal
     opened(conn)
     deliver(NOON)
     assert sorted(row["state"] for row in deliveries(conn)) == ["PENDING", "SENT"]
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "fd00:ec2::254"])
+def test_a_metadata_service_is_refused_under_every_name(
+    configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    configure(webhook_allowed_hosts=["hooks.internal", address])
+    monkeypatch.setattr("jobs.handlers.web.guard.system_resolver", lambda host, port: [address])
+    with pytest.raises(AddressNotAllowed):
+        WebhookGuard().addresses("hooks.internal", 80)
+    with pytest.raises(AddressNotAllowed):
+        WebhookGuard().check_url(f"http://[{address}]/" if ":" in address else f"http://{address}/")
+
+
+@pytest.mark.parametrize(
+    "target", ["https://exa mple.com/", "https://xn--é.example/", "https://h.example/\u202e", "https://.", "https://h..example/x",
+               f"https://{'a' * 64}.example/"],
+)  # fmt: skip
+def test_an_address_that_can_never_be_called_is_refused_when_it_is_written(target: str) -> None:
+    with pytest.raises(InvalidInput, match="target"):
+        checked(Wanted("hook", "webhook", target, "s" * 20), WebhookGuard().check_url)
 
 
 def test_networks_that_are_open_to_jobs_are_open_to_webhooks(conn: Any, http: Receiver, configure: Any) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from jobs import notifications as product
+from jobs.artifacts.records import FAILED_SUMMARY
 from jobs.domain.outcomes import DeadLettered
+from jobs.models import ProjectArtifact
 from jobs.notifications import tell
 from jobs.queue import pauses, transitions
 from jobs.queue.sweep import Sweep
@@ -100,12 +102,31 @@ def test_a_table_that_refuses_one_tenant_keeps_nobody_elses(conn: Any) -> None:
     try:
         dead(conn, "a", tenant="globex")
         dead(conn, "b")
-        for _ in range(tell.MOST_TRIES + 1):
+        tell.dead_letters(conn)
+        tell.dead_letters(conn)
+        assert rows(conn, "SELECT tries FROM notice_due") == [{"tries": 1}], "not again at once"
+        for _ in range(tell.MOST_TRIES):
+            conn.execute("UPDATE notice_due SET at = at - interval '5 hours'")
             tell.dead_letters(conn)
         assert len(told(conn)) == 2
         assert [row["tries"] for row in rows(conn, "SELECT tries FROM notice_due")] == [tell.MOST_TRIES]
     finally:
         conn.execute('ALTER TABLE "Notification" DROP CONSTRAINT no_globex')
+
+
+def test_a_table_that_refuses_for_a_while_costs_no_notification(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many wait: each is tried once a turn."""
+    monkeypatch.setattr(tell, "BATCH", 2)
+    for n in range(4):
+        dead(conn, f"j{n}")
+    conn.execute("""ALTER TABLE "Notification" ADD CONSTRAINT no_acme CHECK ("tenantId" <> 'acme')""")
+    try:
+        tell.dead_letters(conn)
+    finally:
+        conn.execute('ALTER TABLE "Notification" DROP CONSTRAINT no_acme')
+    assert [row["tries"] for row in rows(conn, "SELECT tries FROM notice_due")] == [1] * 4
+    conn.execute("UPDATE notice_due SET at = at - interval '4 minutes'")
+    assert tell.dead_letters(conn) == 8
 
 
 def test_rows_of_one_tenant_alone_may_be_written_under_row_level_security(conn: Any) -> None:
@@ -125,6 +146,28 @@ def test_the_end_of_an_analysis_is_told_as_the_artifacts(conn: Any) -> None:
     assert told(conn) == [("adam", "ARTIFACT_FAILED"), ("olga", "ARTIFACT_FAILED")]
     assert "plan.pdf" in notifications(conn)[0]["title"]
     assert notifications(conn)[0]["metadata"]["artifactId"] == "a1"
+
+
+def test_an_artifact_whose_analysis_is_dead_does_not_wait_for_ever(conn: Any) -> None:
+    """Whoever was killed with it could not mark it."""
+    for id_, tenant, status in (("a1", "acme", "PENDING"), ("a2", "globex", "PENDING"), ("a3", "acme", "READY")):
+        ProjectArtifact.objects.create(id=id_, tenant_id=tenant, name="plan.pdf", storage_key="k", status=status)
+        insert(conn, f"j-{id_}", type="ARTIFACT_INTEL", status="RUNNING", startedAt="2026-01-01",
+               config=f'{{"artifactId": "{id_}"}}')  # fmt: skip
+        dead(conn, f"j-{id_}", type="ARTIFACT_INTEL")
+    tell.dead_letters(conn)
+    found = {one.id: (one.status, one.summary) for one in ProjectArtifact.objects.all()}
+    assert found["a1"] == ("ERROR", FAILED_SUMMARY)
+    assert found["a2"][0] == "PENDING", "the job is another tenant's"
+    assert found["a3"][0] == "READY"
+
+
+def test_what_is_unread_is_counted_without_what_was_read(conn: Any) -> None:
+    conn.execute("""INSERT INTO "Notification" (id, "tenantId", "userId", type, title, body, metadata, read)
+                    SELECT 'n' || n, 'acme', 'olga', 't', 't', 'b', '{}', n > 3 FROM generate_series(1, 20000) n""")
+    conn.execute('ANALYZE "Notification"')
+    plan = conn.execute("""EXPLAIN SELECT 1 FROM "Notification" WHERE "userId" = 'olga' AND NOT read LIMIT 1000""")
+    assert "notification_unread" in str(plan.fetchall())
 
 
 @pytest.mark.parametrize("config", ["[]", '"text"', "null", '{"artifactId": {"a": 1}}'])

@@ -1,6 +1,7 @@
 """What the ledger and the queue contradict each other in is found, all of it and nothing else, and repaired once."""
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -240,3 +242,20 @@ def test_the_command_previews_unless_told_to_do_it(db: None) -> None:
     }  # fmt: skip
     with pytest.raises(CommandError):
         run("repair", "other", "--reason", "x")
+
+
+def test_two_repairs_at_once_write_an_event_once(db_clean: None) -> None:
+    event("gone", "a-job-that-never-was", payload_json="{}")
+    done: list[int] = []
+
+    def second() -> None:
+        done.append(sum(ledger_repair.repair(Person("lea"), "lost_job", "gone").done.values()))
+        connection.close()
+
+    other = threading.Thread(target=second)
+    with transaction.atomic():
+        assert ledger_repair.repair(KIM, "lost_job", "gone").done["write_event"] == 1
+        other.start()
+        other.join(0.5)
+    other.join(10)
+    assert done == [0] and LifecycleEvent.objects.filter(document_id="doc-gone").count() == 2

@@ -99,6 +99,7 @@ def test_a_mapping_is_removed(admin: Client) -> None:
         ("url", "http://crawler.example.com/"),
         ("url", "https://127.0.0.1/"),
         ("url", "https://[::1]/"),
+        ("url", "http://crawler.example.org/"),
         ("url", "https://169.254.169.254/"),
         ("url", "https://10.1.2.3/run"),
         ("url", "https://user:pass@crawler.example.com/"),
@@ -116,6 +117,7 @@ def test_what_cannot_be_used_is_said_at_its_field(admin: Client, field: str, val
     response = admin.post("/actions/remote/set/", FORM | {field: value})
     assert response.status_code == 422
     assert 'class="problem"' in response.content.decode()
+    assert "remote_allowed_hosts" not in response.content.decode()
     assert not RemoteType.objects.exists() and not AuditEntry.objects.exists()
 
 

@@ -6,7 +6,7 @@ from typing import IO
 from jobs.artifacts.analysis.classify import classify
 from jobs.artifacts.analysis.env import env_names
 from jobs.artifacts.analysis.keywords import keywords
-from jobs.artifacts.analysis.redact import redacted
+from jobs.artifacts.analysis.redact import redacted, redactor
 from jobs.artifacts.analysis.summary import summarise
 from jobs.artifacts.doctypes import DocType
 from jobs.artifacts.limits import LIMITS, Limits
@@ -39,15 +39,20 @@ def analyse(file: IO[bytes], name: str, masked_keys: list[str], limits: Limits =
         text = redacted(f"The file could not be read: {error}.", masked_keys)[:500]
         return Findings(DocType.OTHER, None, "unreadable file", text, note=text)
     doc_type, by_content = classify(document)
+    hidden = redactor(document, masked_keys)
     secret = doc_type is DocType.ENV_CONFIG
-    text = " ".join(env_names(document) or []) if secret else redacted(document.text[:_MOST_CHARS], masked_keys)
-    words = keywords(document.title if not secret else "", document.headings, text) if document.readable else []
+    if secret:  # of such a file the names alone, nothing of what is written beside them
+        title, headings, text = "", [], " ".join(env_names(document) or [])
+    else:
+        title, headings = hidden(document.title), [hidden(one) for one in document.headings]
+        text = hidden(document.text[:_MOST_CHARS])
+    words = keywords(title, headings, text) if document.readable else []
     return Findings(
         doc_type=doc_type,
         by_content=by_content,
         kind=document.kind,
-        summary=redacted(summarise(document, doc_type), masked_keys),
-        keywords=[redacted(word, masked_keys) for word in words],
-        note="; ".join(document.notes)[:500],
+        summary=hidden(summarise(document, doc_type)),
+        keywords=[hidden(word) for word in words],
+        note=hidden("; ".join(document.notes))[:500],
         sample="" if secret or not document.readable else text[:LONGEST_SAMPLE],
     )

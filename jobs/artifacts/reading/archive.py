@@ -39,6 +39,21 @@ class Archive:
                 f"the archive would unpack to {stated / 1e6:,.0f} MB, {stated // packed:,} times its own size"
             )
 
+    def is_longer(self, name: str) -> bool:
+        """Does a part say of itself that it is more than is read?"""
+        return name in self.infos and self.infos[name].file_size > min(self._left, self._limits.part_bytes)
+
+    def read_beginning(self, name: str) -> bytes:
+        """As much of a part as is read of any. Raises `Unreadable`."""
+        most = min(self._left, self._limits.part_bytes)
+        try:
+            with self._zip.open(self.infos[name]) as part:
+                data = part.read(most)
+        except _BROKEN as error:
+            raise Unreadable(f"the archive's part {name[:80]!r} cannot be read: {error}") from error
+        self._left -= len(data)
+        return data
+
     def read(self, name: str) -> bytes:
         """A part's bytes; empty when there is none. Raises `Unreadable`."""
         if name not in self.infos:

@@ -1,6 +1,7 @@
 """JSON and YAML, bounded: no billion laughs, no thousand levels."""
 
 import json
+import re
 from typing import Any
 
 import yaml
@@ -42,7 +43,10 @@ class _Counting(yaml.SafeLoader):
 
 
 def parse_yaml(text: str, limits: Limits) -> Any:
-    """The first document. Raises ValueError when it is no YAML, `Unreadable` when it would grow too large."""
+    """The first document, of a long one the beginning. Raises ValueError when it is no YAML, `Unreadable` when it would grow
+    too large."""
+    if len(text) > limits.yaml_chars:
+        text = _whole_entries(text[: limits.yaml_chars])
     try:
         loader = _Counting(text, limits)
     except yaml.YAMLError as error:
@@ -53,3 +57,9 @@ def parse_yaml(text: str, limits: Limits) -> Any:
         raise ValueError(f"it is no YAML: {type(error).__name__}") from error
     finally:
         loader.dispose()
+
+
+def _whole_entries(text: str) -> str:
+    """Without the last entry of the outermost level, which may be cut in its middle; else without the last line."""
+    starts = [match.start() for match in re.finditer(r"^[^\s#]", text, re.M)]
+    return text[: starts[-1]] if len(starts) > 1 and starts[-1] > len(text) // 2 else text[: text.rfind("\n") + 1]

@@ -29,6 +29,8 @@ class Document:
     data: Any = None
     root: str = ""
     """The name of an XML document's first element."""
+    named: list[tuple[str, str]] = field(default_factory=list)
+    """Values of an XML document's elements and attributes with their names, as many as may tell."""
     facts: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     readable: bool = True

@@ -1,6 +1,7 @@
 """HTML and XML as text with headings and tables."""
 
 import re
+from typing import Any
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
@@ -11,6 +12,7 @@ from jobs.artifacts.reading.document import Document, Unreadable
 from jobs.artifacts.reading.tables import as_table
 from jobs.domain.text import replace_refused
 
+_MOST_NAMED = 20_000
 _SPACES = re.compile(r"[ \t\f\v]+")
 
 
@@ -64,9 +66,20 @@ def read_xml(text: str, name: str, limits: Limits) -> Document:
     for element in tree.iter():
         tag = str(element.tag).rpartition("}")[2][:60]
         tags[tag] = tags.get(tag, 0) + 1
+        if len(document.named) < _MOST_NAMED:
+            document.named += _named(tag, element)
         if left > 0 and element.text and (piece := element.text.strip()[:2_000]):
             parts.append(piece)
             left -= len(piece)
     document.facts["tags"] = dict(sorted(tags.items(), key=lambda item: -item[1])[:60])
     document.text = "\n".join(parts)
     return document
+
+
+def _named(tag: str, element: Any) -> list[tuple[str, str]]:
+    """What stands in an element under its own name, its attributes' names, or the name that an attribute gives it."""
+    text = (element.text or "").strip()[:400]
+    pairs = [(str(key).rpartition("}")[2][:60], str(value)[:400]) for key, value in element.attrib.items()]
+    given = [value for key, value in pairs if key in ("name", "key", "id")]
+    values = [value for key, value in pairs if key == "value"]
+    return [(tag, text), *pairs, *((name[:60], value) for name in given for value in (text, *values))]

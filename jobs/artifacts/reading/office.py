@@ -6,7 +6,7 @@ import warnings
 from typing import IO, Any
 
 from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import ParseError, fromstring
+from defusedxml.ElementTree import ParseError, fromstring, iterparse
 
 from jobs.artifacts.limits import Limits
 from jobs.artifacts.reading.archive import Archive
@@ -16,6 +16,8 @@ from jobs.domain.text import replace_refused
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+# So many times as many rows are counted as are kept.
+_ROWS_COUNTED = 5
 
 
 def read_zip(file: IO[bytes], name: str, limits: Limits) -> Document:
@@ -63,9 +65,28 @@ class _Lines:
         return replace_refused("\n".join(self.parts))
 
 
+def _beginning(archive: Archive, part: str) -> Any:
+    """The tree of a part that is longer than what is read, as far as it is read."""
+    root = None
+    try:
+        for _event, element in iterparse(io.BytesIO(archive.read_beginning(part)), ("start",), forbid_dtd=True):
+            root = element if root is None else root
+    except ParseError:
+        pass  # where it is cut off
+    except (DefusedXmlException, ValueError, RecursionError) as error:
+        raise Unreadable(f"its part {part} is no XML that is read here: {type(error).__name__}") from error
+    if root is None:
+        raise Unreadable(f"its part {part} is no XML that is read here")
+    return root
+
+
 def _docx(archive: Archive, name: str, limits: Limits) -> Document:
-    body = _xml(archive, "word/document.xml")
     document, lines = Document(name, "Word document"), _Lines(limits)
+    if archive.is_longer("word/document.xml"):
+        body = _beginning(archive, "word/document.xml")
+        document.notes.append("only the beginning of it was read")
+    else:
+        body = _xml(archive, "word/document.xml")
     for element in body.iter():
         if element.tag == f"{_W}tbl":
             _docx_table(element, document, limits)
@@ -110,9 +131,10 @@ def _xlsx(archive: Archive, file: IO[bytes], name: str, limits: Limits) -> Docum
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
-    # What the library reads is unpacked here before, within the limits: it asks for no size itself.
+    # What the library reads whole is unpacked here before, within the limits: it asks for no size itself. Of a sheet it
+    # reads the first rows alone, and of one that is longer than all of memory this process ends.
     for part in archive.names:
-        if part.endswith(".xml") or part.endswith(".rels"):
+        if part.endswith((".xml", ".rels")) and not part.startswith("xl/worksheets/"):
             archive.read(part)
     document = Document(name, "Excel workbook")
     file.seek(0)
@@ -134,6 +156,8 @@ def _xlsx(archive: Archive, file: IO[bytes], name: str, limits: Limits) -> Docum
     ) as error:
         raise Unreadable(f"the workbook cannot be read: {type(error).__name__}: {error}") from error
     document.facts = {"sheets": len(book.sheetnames)}
+    if any(table.count >= limits.rows * _ROWS_COUNTED - 1 for table in document.tables):
+        document.notes.append(f"only the first {limits.rows * _ROWS_COUNTED:,} rows of a sheet were read")
     document.headings = [str(one)[:100] for one in book.sheetnames[: limits.sheets]]
     document.text = replace_refused("\n\n".join(table_text(table) for table in document.tables))[: limits.text_chars]
     return document
@@ -142,7 +166,7 @@ def _xlsx(archive: Archive, file: IO[bytes], name: str, limits: Limits) -> Docum
 def _sheet(sheet: Any, limits: Limits) -> Table:
     rows, formulas, count = list[list[str]](), 0, 0
     # A sheet may say of itself that it has a million columns.
-    for row in sheet.iter_rows(max_col=limits.columns, max_row=limits.rows * 5, values_only=True):
+    for row in sheet.iter_rows(max_col=limits.columns, max_row=limits.rows * _ROWS_COUNTED, values_only=True):
         cells = ["" if value is None else str(value)[: limits.cell_chars] for value in row]
         if not any(cells):
             continue

@@ -144,7 +144,9 @@ def change(request: HttpRequest) -> HttpResponse:
             ),
         )
     except InvalidInput as error:
-        form.add_error(error.field if error.field in form.fields else None, error.message.capitalize() + ".")
+        form.add_error(
+            error.field if error.field in form.fields else None, f"{error.message[:1].upper()}{error.message[1:]}."
+        )
         return _form(request, form, row, 422)
     return _secret(request, data["type"], secret) if secret else _back(request, f"{data['type']}: changed.")
 

@@ -12,6 +12,8 @@ from urllib.parse import SplitResult, urlsplit
 from jobs.handlers.web.addresses import Address, Network, why_refused
 from jobs.handlers.web.errors import AddressNotAllowed
 
+NO_NAME = "it is no valid host name"
+
 type Resolver = Callable[[str, int], Sequence[str]]
 
 
@@ -47,6 +49,7 @@ class Guard:
             raise AddressNotAllowed(_printable(url), "the address has no host")
         if parts.username is not None or parts.password is not None:
             raise AddressNotAllowed(host, "the address holds a user name or password")
+        _check_name(host)
         self._check_literal(host)
         return parts
 
@@ -60,7 +63,7 @@ class Guard:
             # Looked up when called, so that a test may put another resolver in the module's place.
             found = [ip_address(text) for text in (self._resolve or system_resolver)(host, port)]
         except UnicodeError:
-            raise AddressNotAllowed(_printable(host), "it is no valid host name") from None
+            raise AddressNotAllowed(_printable(host), NO_NAME) from None
         if not found:
             raise socket.gaierror(socket.EAI_NONAME, "the name has no address")
         for address in found:
@@ -78,6 +81,17 @@ class Guard:
         if (why := why_refused(address, self._allowed)) is not None:
             named = why if host == str(address) else f"it is {address}, {why}"
             raise AddressNotAllowed(_printable(host), named)
+
+
+def _check_name(host: str) -> None:
+    """Refuses what no resolver takes: an empty or endless part, a space, a sign."""
+    name = host.partition("%")[0].removesuffix(".")
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        raise AddressNotAllowed(_printable(host), NO_NAME) from None
+    if not name or any(char.isspace() or not char.isprintable() or char in "<>\"'" for char in name):
+        raise AddressNotAllowed(_printable(host), NO_NAME)
 
 
 def _printable(text: str) -> str:
