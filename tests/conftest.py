@@ -1,5 +1,6 @@
 """What every test may use. The database is real, and so are the processes and the browser."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -46,6 +47,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     yield
     if (djhuey := sys.modules.get("huey.contrib.djhuey")) is not None:
         djhuey.HUEY.storage.close()  # an open connection would keep the database from being dropped
+
+
+@pytest.fixture(autouse=True)
+def _no_browsers_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A browser test leaves a loop running in its thread; no test that asks a page after it, in this process, meets it."""
+    if request.node.get_closest_marker("browser"):
+        yield
+        return
+    left = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(left)
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Puts the test database back to what the migrations left in it."""
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import DeadlockDetected
 
 # Filled by migrate itself, and never changed by a test.
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
@@ -32,7 +33,20 @@ def keep_seeds() -> None:
 
 
 def reset_database() -> None:
-    """Empties every table and puts the migrations' own rows back. Waits at most 10 s for other sessions' locks."""
+    """Empties every table and puts the migrations' own rows back. Waits at most 10 s for other sessions' locks.
+
+    A console that still reads takes its tables in an order of its own: then this session may be the one that is told of a
+    deadlock, and begins again.
+    """
+    for again in (True, True, False):
+        try:
+            return _reset()
+        except OperationalError as error:
+            if not (again and isinstance(error.__cause__, DeadlockDetected)):
+                raise
+
+
+def _reset() -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '10s'")
         filled = _filled(cursor, _tables(cursor))

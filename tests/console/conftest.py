@@ -1,6 +1,5 @@
 """What tests of the console's pages share."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -59,12 +58,3 @@ def admin(as_role: Callable[..., Client]) -> Client:
 @pytest.fixture
 def empty_cache(db: None) -> None:
     cache.clear()
-
-
-@pytest.fixture
-def no_running_loop() -> Iterator[None]:
-    """For tests that ask a page after browser tests of the same process, which leave a loop running in this thread."""
-    left = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(left)

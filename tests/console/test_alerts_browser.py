@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from jobs.models import Alert, Membership, Notification
+from jobs.models import Alert, AlertChannel, Membership, Notification
 from tests.console.test_browser import page as page  # the console must stay without errors here, too
 from tests.factories import HOSTILE, LONG, AlertFactory, ChannelFactory, DeliveryFactory, WorkerFactory
 
@@ -52,7 +52,7 @@ def alerts(db_clean: None) -> Alert:
 
 PAGES = {
     "alerts": "/alerts/", "over": "/alerts/?show=over", "alert": "/alerts/alert/?id={}", "rules": "/alerts/rules/",
-    "rule": "/alerts/rule/?name=silent_stop", "channels": "/alerts/channels/", "channel": "/alerts/channel/?id=1",
+    "rule": "/alerts/rule/?name=silent_stop", "channels": "/alerts/channels/", "channel": "/alerts/channel/?id={channel}",
     "channel-new": "/alerts/channel/", "messages": "/alerts/messages/", "message": "/alerts/message/?id=given-up", "notifications": "/notifications/?show=all",
     "memberships": "/memberships/?tenant=acme&user=user-1&role=OWNER", "overview": "/",
 }  # fmt: skip
@@ -67,7 +67,7 @@ def test_every_page_fits_and_can_be_read(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     for name, path in PAGES.items():
-        page.goto(live_site + path.format(alerts.pk))
+        page.goto(live_site + path.format(alerts.pk, channel=AlertChannel.objects.first().pk))
         if folder := os.environ.get("DETIQ_TEST_PICTURES"):
             page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path

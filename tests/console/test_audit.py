@@ -100,7 +100,6 @@ def test_secrets_in_an_entry_are_masked_on_page_and_in_file(admin: Client) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("no_running_loop")
 def test_the_file_has_every_entry_of_the_filter_and_is_on_record(admin: Client) -> None:
     for n in range(1203):
         AuditFactory(actor="kim", reason="=1+1" if n == 0 else f"r{n}", after={"token": "s3cret", "n": n})

@@ -20,7 +20,7 @@ from jobs.models import AuditEntry, Job
 from tests.console.conftest import ROLES
 from tests.factories import HOSTILE, JobFactory, everything
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_running_loop")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def take(client: Client, query: str = "", form: str = "csv") -> bytes:

@@ -265,7 +265,6 @@ def test_an_estimate_has_no_more_digits_than_it_deserves(number: int, text: str)
     assert about_text(number) == text
 
 
-@pytest.mark.usefixtures("no_running_loop")
 @pytest.mark.django_db(transaction=True)
 def test_a_list_and_its_count_see_the_same_rows(viewer: Client, monkeypatch: pytest.MonkeyPatch, make_conn) -> None:
     JobFactory(id="first")

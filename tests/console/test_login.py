@@ -103,7 +103,6 @@ def test_secrets_survive_a_new_key_that_knows_the_old_one() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("no_running_loop")
 def test_where_it_is_a_duty_the_console_stays_shut_until_it_is_done(
     client: Client, dana: User, mfa_for_admins: None, as_role: Callable[..., Client]
 ) -> None:

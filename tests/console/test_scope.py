@@ -47,7 +47,7 @@ from tests.factories import (
     user,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_running_loop")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TEXT = "zzforeignzz"
 NOWHERE = "zznowherezz"  # as long, and nobody's

@@ -24,7 +24,7 @@ from tests.console.test_scope import OWN, TEXT
 from tests.factories import JobFactory, PauseFactory, user
 from tests.operations.bulk_helpers import work
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_running_loop")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
