@@ -70,10 +70,12 @@ class Sweep:
         )
 
     def _all(self, duties: dict[str, Callable[[], int]]) -> dict[str, int]:
-        return {name: self._one(name, duty) for name, duty in duties.items()}
+        found = {name: self._one(name, duty) for name, duty in duties.items()}
+        run("duties_well", {"names": [name for name, changed in found.items() if changed is not None]}, self.using)
+        return {name: changed or 0 for name, changed in found.items()}
 
-    def _one(self, name: str, duty: Callable[[], int]) -> int:
-        """One duty. Raises only what means that the database is away; any other trouble is written down."""
+    def _one(self, name: str, duty: Callable[[], int]) -> int | None:
+        """One duty; None for trouble, which is written down. Raises only what means that the database is away."""
         try:
             changed = duty()
         except psycopg.Error as error:
@@ -81,7 +83,7 @@ class Sweep:
                 raise
             log.exception("sweep.duty_failed", duty=name)
             run("duty_done", {"name": name, "changed": 0, "error": str(error)[:2000]}, self.using)
-            return 0
+            return None
         if changed or name == "rescue":
             run("duty_done", {"name": name, "changed": changed, "error": None}, self.using)
         return changed

@@ -42,6 +42,16 @@ def test_a_duty_that_a_lock_stops_leaves_no_other_undone(conn: Any, make_conn: A
     assert [row(conn, id)["status"] for id in ("j", "late")] == ["RETRY_WAIT", "QUEUED"]
     stopped = {name for (name,) in conn.execute("SELECT name FROM sweep_duty WHERE error IS NOT NULL")}
     assert "fold" in stopped
+    sweep(conn)
+    assert not conn.execute("SELECT 1 FROM sweep_duty WHERE error IS NOT NULL").fetchall(), "what is well says so"
+
+
+def test_the_lowest_priority_that_fits_keeps_no_other_from_the_queue(conn: Any) -> None:
+    for n, status in enumerate(("RETRY_WAIT", "FAILED")):
+        for id, priority in ((f"odd{n}", -(2**31)), (f"plain{n}", 0)):
+            insert(conn, id, status=status, nextRetryAt=LONG_AGO, finishedAt=LONG_AGO, priority=priority)
+    sweep(conn)
+    assert {row(conn, f"{name}{n}")["status"] for name in ("odd", "plain") for n in (0, 1)} == {"QUEUED"}
 
 
 def test_counters_that_differ_from_the_jobs_are_put_right(conn: Any) -> None:

@@ -1,7 +1,7 @@
 -- Rows of release 1.1.25: FAILED with a time to try again.
 WITH said AS MATERIALIZED (SELECT detiq_says(%(actor)s, 'failed with a retry time, by an older release'))
 UPDATE "PlatformJob"
-   SET status = 'QUEUED', "requeuedAt" = clock_timestamp(), "retryCount" = least(greatest("retryCount", 0)::bigint + 1, 2147483647),
+   SET status = 'QUEUED', "requeuedAt" = clock_timestamp(), priority = greatest(priority, -2147483647), "retryCount" = least(greatest("retryCount", 0)::bigint + 1, 2147483647),
        "workerId" = NULL, "heartbeatAt" = NULL, "startedAt" = NULL, "finishedAt" = NULL, "nextRetryAt" = NULL
   FROM said
  WHERE id = ANY (ARRAY(
