@@ -49,16 +49,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         djhuey.HUEY.storage.close()  # an open connection would keep the database from being dropped
 
 
-@pytest.fixture(autouse=True)
-def _no_browsers_loop(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A browser test leaves a loop running in its thread; no test that asks a page after it, in this process, meets it."""
-    if request.node.get_closest_marker("browser"):
-        yield
-        return
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A browser test leaves a loop running in its thread; no other test of this process meets it. Around all fixtures,
+    because Django's connection is another one while a loop runs."""
+    if item.get_closest_marker("browser"):
+        return (yield)
     left = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(left)
+    try:
+        return (yield)
+    finally:
+        asyncio._set_running_loop(left)
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------

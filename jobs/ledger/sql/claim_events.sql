@@ -52,7 +52,7 @@ claimed AS (
 SELECT c.id, c.company_id, c.document_id, c.hook_type, c.attempts, c.payload_json, c.claim_token,
        ARRAY(SELECT t.id
                FROM document_lifecycle_events t
-              WHERE t.status = 'pending'
+              WHERE t.status IN ('pending', 'running') AND t.status || '' = 'pending'  -- as ledger_open has it, and no other index
                 AND md5(t.document_id || '/' || t.hook_type || '/' || t.payload_json)
                     = md5(c.document_id || '/' || c.hook_type || '/' || c.payload_json)
                 AND t.document_id || '' = c.document_id
