@@ -11,8 +11,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from django.http import Http404
-
 from jobs.models import TenantLimit
 from jobs.queue.pauses import PauseInForce
 
@@ -74,12 +72,6 @@ def params() -> dict[str, list[str]]:
     """The parameters that `only` needs."""
     scope = current()
     return {} if scope is None else {PARAMETER: sorted(scope)}
-
-
-def refuse_unless_seen(tenant_id: str | None) -> None:
-    """Raises 404, as for what does not exist."""
-    if not sees(tenant_id):
-        raise Http404
 
 
 def pauses(in_force: Iterable[PauseInForce]) -> list[PauseInForce]:

@@ -1,14 +1,16 @@
-"""What the commands for people share: who acts, how refusals end, how times are given."""
+"""What the commands for people share: who acts, how refusals end, how times are given, how what was found is told."""
 
 import getpass
+import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from jobs.console.queries.db import database_now
@@ -43,6 +45,17 @@ def refusals() -> Iterator[None]:
         raise CommandError("an argument holds bytes that are no UTF-8; nothing was done", returncode=USAGE) from error
     except OperationalError as error:
         raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
+
+
+class VerbCommand(BaseCommand):
+    """A command whose verbs are methods of their names, `_list` for `list`: each returns what it found and says it in words.
+    With `--json` the former is printed, else the latter."""
+
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
+        with refusals():
+            run: Callable[[dict[str, Any]], tuple[Any, str]] = getattr(self, f"_{verb}")
+            found, text = run(options)
+        self.stdout.write(json.dumps(found, indent=2, default=str) if options["json"] else text)
 
 
 def seconds_until(text: str, now: datetime | None = None, option: str = "--until") -> float:

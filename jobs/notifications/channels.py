@@ -17,6 +17,7 @@ from jobs.domain.errors import InvalidInput, JobsError
 from jobs.models import AlertChannel
 from jobs.vault import CHANNELS
 
+NO_APPRISE = "apprise is not installed: uv sync --inexact --group apprise"
 KINDS = {"email": "E-mail", "webhook": "Signed webhook", "apprise": "Slack and the like (apprise)"}
 LONGEST_NAME, LONGEST_TARGET, LEAST_SECRET = 100, 2_000, 16
 MOST_ADDRESSES = 20
@@ -140,7 +141,7 @@ def _apprise(target: str, check_url: CheckUrl) -> str:
         allowed = ", ".join(conf().apprise_schemes) or "none"
         raise InvalidInput("target", f"{scheme}:// is not among the schemes of APPRISE_SCHEMES: {allowed}")
     if find_spec("apprise") is None:
-        raise InvalidInput("target", "apprise is not installed: uv sync --inexact --group apprise")
+        raise InvalidInput("target", NO_APPRISE)
     return f"{scheme}://{HIDDEN}"
 
 

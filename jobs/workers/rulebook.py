@@ -1,7 +1,6 @@
 """The rules that failures are judged by in this process: what admins wrote, then the built-in ones."""
 
 import threading
-import time
 from datetime import timedelta
 
 import psycopg
@@ -9,7 +8,8 @@ import structlog
 
 from jobs.domain.rules import BUILT_IN, Rule
 from jobs.queue import rules
-from jobs.workers.link import Link, is_outage
+from jobs.workers.due import DueRead
+from jobs.workers.link import Link
 
 log = structlog.get_logger("jobs.worker")
 
@@ -23,15 +23,14 @@ class Rulebook:
     def __init__(self, link: Link, every: timedelta) -> None:
         """`link` is used for the first read alone, by whoever judges first."""
         self._link = link
-        self._every = every.total_seconds()
+        self._due = DueRead(rules.in_force, every, "rules.not_read")
         self._rules: tuple[Rule, ...] = BUILT_IN
-        self._next = 0.0
         self._read = False
         self._lock = threading.Lock()
 
     def look_now(self) -> None:
         """Somebody changed a rule."""
-        self._next = 0.0
+        self._due.look_now()
 
     def in_force(self) -> tuple[Rule, ...]:
         """In the order in which they are given to `classify`: within a kind of sign, admins' rules first."""
@@ -41,17 +40,8 @@ class Rulebook:
 
     def refresh(self, link: Link) -> None:
         """Reads the rules if that is due. Raises when the database is away."""
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + self._every
-        try:
-            written = link.call(rules.in_force)
-        except psycopg.Error as error:
-            if is_outage(error):
-                self._next = 0.0
-                raise
-            log.exception("rules.not_read")
+        written = self._due.look(link)
+        if written is None:
             return
         self._rules = (*written, *BUILT_IN)
         self._read = True

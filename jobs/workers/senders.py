@@ -16,7 +16,7 @@ from jobs.domain.errors import JobsError
 from jobs.handlers.web.errors import AddressNotAllowed
 from jobs.handlers.web.transport import guarded_client
 from jobs.handlers.web.webhooks import WebhookGuard
-from jobs.notifications.channels import addresses
+from jobs.notifications.channels import NO_APPRISE, addresses
 
 USER_AGENT = "Detiq-Admin-Alerts/1"
 TOTAL_SECONDS = 8.0
@@ -100,7 +100,7 @@ def apprise(message: Message, target: str, secret: str) -> None:
     try:
         import apprise as library
     except ImportError:
-        raise NotSent("apprise is not installed: uv sync --inexact --group apprise", hopeless=True) from None
+        raise NotSent(NO_APPRISE, hopeless=True) from None
     service = library.Apprise.instantiate(target, suppress_exceptions=True)
     if service is None:
         raise NotSent(f"apprise does not understand the address after {scheme}://", hopeless=True)

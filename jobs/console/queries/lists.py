@@ -1,9 +1,7 @@
-"""The rows of the simple pages: DLQ groups, audit, operations. Every read is bounded."""
+"""The groups of dead letters."""
 
 from jobs.console import scope
 from jobs.console.queries.db import Row, fetch
-
-PAGE = 50
 
 
 def dead_groups(most: int = 20, rows: int = 20_000) -> tuple[list[Row], bool]:

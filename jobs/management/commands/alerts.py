@@ -1,12 +1,11 @@
 """`manage.py alerts list|acknowledge|test|member`: alerts for a shell, and who is told of a tenant."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
-from jobs.management.shell import person, refusals
+from jobs.management.shell import VerbCommand, person
 from jobs.models import Alert, AlertChannel
 from jobs.notifications.channels import ChannelNotFound
 from jobs.operations import alerts
@@ -15,7 +14,7 @@ MOST = 200
 NONE = "NONE"
 
 
-class Command(BaseCommand):
+class Command(VerbCommand):
     help = "Shows alerts; acknowledges one; tests a channel; says who is told of a tenant."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,12 +33,6 @@ class Command(BaseCommand):
             verb.add_argument("--reason", required=True, help="Why; kept in the audit trail.")
         for verb in (listed, acknowledge, test, member):
             verb.add_argument("--json", action="store_true", help="For scripts.")
-
-    def handle(self, *args: Any, verb: str, **options: Any) -> None:
-        with refusals():
-            run: Callable[[dict[str, Any]], tuple[Any, str]] = getattr(self, f"_{verb}")
-            found, text = run(options)
-        self.stdout.write(json.dumps(found, indent=2, default=str) if options["json"] else text)
 
     def _list(self, options: dict[str, Any]) -> tuple[Any, str]:
         rows = list(Alert.objects.filter(closed_at__isnull=not options["over"]).values()[:MOST])

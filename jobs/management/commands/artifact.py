@@ -1,23 +1,21 @@
 """`manage.py artifact upload|list|show|reprocess|clean`: uploaded files for a shell."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.console.queries import artifacts as read
 from jobs.console.queries.artifacts import ArtifactFilter
 from jobs.domain.errors import InvalidInput
-from jobs.management.shell import person, refusals
+from jobs.management.shell import VerbCommand, person
 from jobs.operations import artifacts
 from jobs.operations.artifacts import ArtifactNotFound
 
 MOST_LISTED = read.PAGE
 
 
-class Command(BaseCommand):
+class Command(VerbCommand):
     help = "Uploads files to be analysed, and shows what is known of them."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,12 +37,6 @@ class Command(BaseCommand):
         clean = verbs.add_parser("clean", help="Removes files of cut-off uploads and of gone artifacts.")
         for verb in (upload, listed, shown, again, clean):
             verb.add_argument("--json", action="store_true", help="For scripts.")
-
-    def handle(self, *args: Any, verb: str, **options: Any) -> None:
-        with refusals():
-            run: Callable[[dict[str, Any]], tuple[Any, str]] = getattr(self, f"_{verb}")
-            found, text = run(options)
-        self.stdout.write(json.dumps(found, indent=2, default=str) if options["json"] else text)
 
     def _upload(self, options: dict[str, Any]) -> tuple[Any, str]:
         path = Path(options["file"])

@@ -1,17 +1,15 @@
 """`manage.py ledger status|retry|contradictions|repair|drain`: the document ledger for a shell."""
 
-import json
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.conf import conf
 from jobs.ledger import contradictions, hooks, outbox
 from jobs.ledger.contradictions import KINDS as KINDS_OF_CONTRADICTIONS
-from jobs.management.shell import person, refusals
+from jobs.management.shell import VerbCommand, person
 from jobs.operations import ledger, ledger_repair
 from jobs.operations.ledger_repair import Repaired
 from jobs.workers.ledger import Drainer
@@ -20,7 +18,7 @@ from jobs.workers.start import BUILT_IN_HOOKS
 KINDS = ("pending", "running", "failed", "exhausted", "succeeded")
 
 
-class Command(BaseCommand):
+class Command(VerbCommand):
     help = "Shows the document ledger; retries what failed; drains it without a worker."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,12 +42,6 @@ class Command(BaseCommand):
         repair.add_argument("--reason", required=True, help="Why; kept in the audit trail.")
         for verb in (status, retry, listed, repair, drain):
             verb.add_argument("--json", action="store_true", help="For scripts.")
-
-    def handle(self, *args: Any, verb: str, **options: Any) -> None:
-        with refusals():
-            run: Callable[[dict[str, Any]], tuple[Any, str]] = getattr(self, f"_{verb}")
-            found, text = run(options)
-        self.stdout.write(json.dumps(found, indent=2, default=str) if options["json"] else text)
 
     def _status(self, options: dict[str, Any]) -> tuple[Any, str]:
         most = conf().ledger_max_attempts

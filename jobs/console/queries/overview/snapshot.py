@@ -59,11 +59,6 @@ class Snapshot:
         return _oldest(self.heads, "tenant")
 
     @property
-    def heads_cut(self) -> bool:
-        """Were there more types, priorities and tenants than are looked at?"""
-        return len(self.heads) >= drain.MOST_HEADS
-
-    @property
     def unhandled(self) -> list[str]:
         """Types that wait and that no live worker has a handler for; none when no worker lives at all."""
         if not self.workers_live:
