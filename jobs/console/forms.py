@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
 from jobs.console import ends
 from jobs.console.ends import AT, AT_WORDS, End
@@ -59,6 +60,14 @@ class ReasonForm(forms.Form):
     """Why; kept in the audit trail."""
 
     reason = TextField(max_length=LONGEST_REASON, error_messages={"required": "Write why, in a few words."})
+
+
+def reason_of(request: HttpRequest) -> str:
+    """That of a form which has no other field to come back to. Raises `InvalidInput`."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("reason", "it is empty; say why")
+    return str(form.cleaned_data["reason"])
 
 
 class CapForm(ReasonForm):

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from jobs.conf import conf
 from jobs.console.accounts import confirmed
-from jobs.console.forms import ReasonForm, TextField, problem
+from jobs.console.forms import ReasonForm, TextField, problem, reason_of
 from jobs.console.paging import decode, storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import alerts as read
@@ -168,10 +168,8 @@ def test(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(request: HttpRequest) -> tuple[int, str]:
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
-    return _id(request.POST.get("id", "")), form.cleaned_data["reason"]
+    reason = reason_of(request)
+    return _id(request.POST.get("id", "")), reason
 
 
 # --- Messages ---------------------------------------------------------------------------------------------------------

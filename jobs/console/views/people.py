@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
 
 from jobs.console.accounts import confirmed, password_link
-from jobs.console.forms import LONGEST_REASON, ReasonForm, TextField, problem
+from jobs.console.forms import LONGEST_REASON, ReasonForm, TextField, problem, reason_of
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import people as read
@@ -180,12 +180,9 @@ def change(request: HttpRequest) -> HttpResponse:
 @confirmed
 def link(request: HttpRequest) -> HttpResponse:
     """A new one-time link in place of the password."""
-    row = _find(request.POST.get("user", ""))
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
+    row, why = _find(request.POST.get("user", "")), reason_of(request)
     factors = request.POST.get("factors") == "on"
-    user = operations.reset(person(request), row["username"], factors=factors, reason=form.cleaned_data["reason"])
+    user = operations.reset(person(request), row["username"], factors=factors, reason=why)
     return _link(request, user)
 
 
@@ -199,11 +196,8 @@ def _link(request: HttpRequest, user: Any) -> HttpResponse:
 @confirmed
 def end_sessions(request: HttpRequest) -> HttpResponse:
     """Signs somebody out everywhere."""
-    row = _find(request.POST.get("user", ""))
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
-    ended = operations.end_sessions(person(request), row["username"], reason=form.cleaned_data["reason"])
+    row, why = _find(request.POST.get("user", "")), reason_of(request)
+    ended = operations.end_sessions(person(request), row["username"], reason=why)
     return _back(request, f"{row['username']}: {ended} sessions have ended.")
 
 

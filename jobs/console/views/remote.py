@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from jobs.conf import conf
 from jobs.console.accounts import confirmed
 from jobs.console.commands import command
-from jobs.console.forms import ReasonForm, TextField, problem
+from jobs.console.forms import ReasonForm, TextField, problem, reason_of
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import remote as read
@@ -175,10 +175,8 @@ def rotate(request: HttpRequest) -> HttpResponse:
 @confirmed
 def remove(request: HttpRequest) -> HttpResponse:
     """Takes a mapping away."""
-    name, form = request.POST.get("type", ""), ReasonForm(request.POST)
-    if not form.is_valid():
-        raise InvalidInput("reason", "it is empty; say why")
-    operations.remove(person(request), name, reason=form.cleaned_data["reason"])
+    name = request.POST.get("type", "")
+    operations.remove(person(request), name, reason=reason_of(request))
     return _back(request, f"{name}: no longer run by another service.")
 
 
