@@ -151,3 +151,47 @@ def test_a_change_announced_during_a_reading_is_read_again() -> None:
 
     shared = Shared(reading, longest=60, shortest=0)
     assert [shared.get(), shared.get(), shared.get()] == ["old", "new", "new"]
+
+
+def test_a_reading_that_grows_old_serves_while_the_next_one_is_made() -> None:
+    gate, made = threading.Event(), threading.Event()
+    readers: list[threading.Thread] = []
+
+    def reading() -> int:
+        readers.append(threading.current_thread())
+        if len(readers) == 2:
+            gate.wait(5)
+        if len(readers) == 3:
+            made.set()
+        return len(readers)
+
+    shared = Shared(reading, longest=60, shortest=0, ahead=0)
+    assert [shared.get(), shared.get(), shared.get()] == [1, 1, 1]
+    gate.set()
+    while not made.wait(0.01):
+        assert shared.get() in {1, 2}
+    assert threading.current_thread() not in readers[1:]
+
+
+def test_what_was_forgotten_during_a_reading_is_not_brought_back() -> None:
+    gate, begun = threading.Event(), threading.Event()
+    reads: list[str] = []
+
+    def reading() -> str:
+        reads.append("")
+        if len(reads) != 2:
+            return f"reading {len(reads)}"
+        begun.set()
+        gate.wait(5)
+        return "of before"
+
+    shared = Shared(reading, longest=60, shortest=0, ahead=0)
+    assert [shared.get(), shared.get()] == ["reading 1", "reading 1"]
+    begun.wait(5)
+    ahead = shared._reader
+    shared.clear()
+    assert shared.get() == "reading 3"
+    gate.set()
+    assert ahead is not None
+    ahead.join(5)
+    assert shared.get() == "reading 3"

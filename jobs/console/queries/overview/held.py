@@ -43,11 +43,17 @@ class Overdue:
     error: str = ""
 
 
-def pause_lines(in_force: list[PauseInForce], live: list[Row], registry: list[WorkerLine]) -> list[PauseLine]:
-    """What each pause holds, and who knows it."""
+def pause_lines(
+    in_force: list[PauseInForce], states: list[Row], live: list[Row], registry: list[WorkerLine]
+) -> list[PauseLine]:
+    """What each pause holds, and who knows it. `states`: the counts by type and state."""
     if not in_force:
         return []
+    queued = {row["type"]: row["n"] for row in states if row["state"] == "QUEUED"}
     held, leaked = _per_pause(_HELD, in_force), _per_pause(_LEAKED, in_force)
+    for place, pause in enumerate(in_force):
+        if pause.tenant_id is None:
+            held[place] = queued.get(pause.type, 0) if pause.type is not None else sum(queued.values())
     return [
         _pause_line(pause, live, registry, held.get(place, 0), leaked.get(place, 0))
         for place, pause in enumerate(in_force)
@@ -74,7 +80,7 @@ def covers(pause: PauseInForce, row: Row) -> bool:
     )
 
 
-# What waits within each scope, from the counters; they know no projects.
+# What waits within each scope that names a tenant, from the counters; they know no projects.
 _HELD = """
 SELECT p.place - 1 AS place, sum(q.n)::bigint AS n
   FROM unnest(%(since)s::timestamptz[], %(type)s::text[], %(tenant)s::text[], %(project)s::text[])
@@ -84,7 +90,7 @@ SELECT p.place - 1 AS place, sum(q.n)::bigint AS n
         SELECT tenant_id, type, n FROM tally_delta WHERE to_state = 'QUEUED'
         UNION ALL
         SELECT tenant_id, type, -n FROM tally_delta WHERE from_state = 'QUEUED') q
-    ON (p.type IS NULL OR p.type = q.type) AND (p.tenant IS NULL OR p.tenant = q.tenant_id)
+    ON p.tenant = q.tenant_id AND (p.type IS NULL OR p.type = q.type)
  WHERE p.project IS NULL
  GROUP BY 1
 """

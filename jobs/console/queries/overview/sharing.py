@@ -4,22 +4,32 @@ import threading
 import time
 from collections.abc import Callable
 
+import structlog
+from django.db import Error, connections
+
+from jobs.console.queries.db import TooSlow
+
+log = structlog.get_logger("jobs.console")
+
 
 class Shared[T]:
     """One reading for all who ask at the same time: a hundred open dashboards cost the database what one costs.
 
     A reading serves until it is `longest` seconds old, or a change was announced after it began; but at most one is
-    made every `shortest` seconds.
+    made every `shortest` seconds. From `ahead` seconds on it is read anew beside those who ask, so that nobody waits.
     """
 
-    def __init__(self, read: Callable[[], T], longest: float = 1.0, shortest: float = 0.1) -> None:
+    def __init__(
+        self, read: Callable[[], T], longest: float = 1.0, shortest: float = 0.1, ahead: float = float("inf")
+    ) -> None:
         self._read = read
-        self._longest, self._shortest = longest, shortest
+        self._longest, self._shortest, self._ahead = longest, shortest, ahead
         self._lock = threading.Lock()
         self._value: T | None = None
         self._read_at = float("-inf")
         self._changes = 0
         self._seen = -1
+        self._reader: threading.Thread | None = None
 
     def changed(self) -> None:
         """Something changed: what was read before must not serve those who ask from now on."""
@@ -35,8 +45,26 @@ class Shared[T]:
                 seen = self._changes
                 self._value = self._read()
                 self._seen, self._read_at = seen, time.monotonic()
+            elif age > self._ahead and self._reader is None:
+                self._reader = threading.Thread(target=self._read_ahead, args=(self._read_at,), daemon=True)
+                self._reader.start()
             return self._value
 
+    def _read_ahead(self, instead_of: float) -> None:
+        """What was forgotten or read meanwhile is newer than this. A database in trouble is told to who asks next."""
+        try:
+            seen, began = self._changes, time.monotonic()
+            value = self._read()
+            with self._lock:
+                if self._read_at == instead_of:
+                    self._value, self._seen, self._read_at = value, seen, began
+        except (TooSlow, Error) as error:
+            log.warning("overview.read_ahead_failed", error=str(error)[:200])
+        finally:
+            connections.close_all()
+            self._reader = None
+
     def clear(self) -> None:
-        """Forgets; for tests and after an action of this process."""
+        """Forgets, what is being read just now too; for tests and after an action of this process."""
+        self._changes += 1
         self._value, self._read_at = None, float("-inf")

@@ -96,7 +96,7 @@ def read() -> Snapshot:
             minutes=minutes,
             heads=heads,
             workers=registry,
-            pauses=held.pause_lines(in_force, live, registry),
+            pauses=held.pause_lines(in_force, states, live, registry),
             live=live,
             silent=held.silent_runs(),
             due=drain.due_retries(),
