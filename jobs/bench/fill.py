@@ -42,6 +42,14 @@ def hold(connection: Connection, pauses: Iterable[Pause]) -> None:
         )
 
 
+def release(connection: Connection) -> None:
+    """Lifts what `hold` set."""
+    connection.execute(
+        "UPDATE queue_pause SET lifted_at = clock_timestamp(), lifted_by = 'bench', lift_reason = 'measured' "
+        "WHERE owner = 'bench' AND lifted_at IS NULL"
+    )
+
+
 @contextmanager
 def bare(connection: Connection, table: str) -> Iterator[None]:
     """The table without triggers and secondary indexes; both are back afterwards."""

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from jobs.bench import data, statements
 from jobs.bench.backlogs import Pause
-from jobs.bench.fill import hold
+from jobs.bench.fill import hold, release
 from jobs.bench.handlers import NOOP
 from jobs.bench.notes import SlotReader, new_notes
 from jobs.bench.report import Cell, Section, percentile
@@ -42,7 +42,7 @@ class PagesOptions:
     """`url`: a database that is there already, filled by `bench data`. `per_second`: jobs that arrive meanwhile."""
 
     jobs: int = 100_000
-    samples: int = 30
+    samples: int = 60
     per_second: int = 500
     url: str = ""
 
@@ -168,16 +168,28 @@ def _sign_in(client: httpx2.Client) -> None:
 def _at_work(lab: Lab, url: str, connection: Connection, notes: SlotReader, per_second: int) -> Iterator[None]:
     """Jobs arrive, and a worker does them; what the database was filled with is held."""
     types = [row[0] for row in connection.execute("SELECT DISTINCT type FROM tally_state").fetchall()]
+    release(connection)  # of a run that was killed
     hold(connection, [Pause(type=one) for one in types if one != NOOP])
     stop = threading.Event()
     feeder = threading.Thread(target=_feed, args=(url, per_second, stop), daemon=True)
-    with workers(lab, url, notes, 1 if per_second else 0):
-        feeder.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            feeder.join()
+    try:
+        with workers(lab, url, notes, 1 if per_second else 0):
+            feeder.start()
+            try:
+                _until_counted(connection)
+                yield
+            finally:
+                stop.set()
+                feeder.join()
+    finally:
+        release(connection)
+
+
+def _until_counted(connection: Connection) -> None:
+    """The first sweep after a long silence compares the counters with all jobs, which is no usual minute."""
+    until = time.monotonic() + _LONGEST_SECONDS
+    while time.monotonic() < until and connection.execute(statements.text("pages_counting")).fetchone():
+        time.sleep(0.2)
 
 
 def _feed(url: str, per_second: int, stop: threading.Event) -> None:

@@ -144,7 +144,7 @@ def _peers(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
 
 
 def _pages(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
-    chosen = pages.PagesOptions(jobs=options["jobs"], samples=min(30, options["samples"]), url=options["on"])
+    chosen = pages.PagesOptions(jobs=options["jobs"], samples=min(60, options["samples"]), url=options["on"])
     return pages.run(lab, chosen, progress)
 
 
