@@ -25,9 +25,11 @@ def tenants(request: HttpRequest) -> HttpResponse:
         now, more = shared.get(), detail.get()
         with limited():
             rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST])
+            total = read.how_many(rows) if not name else rows[0]["tenants"] if rows else 0
         context |= {
             "rows": list(zip(rows, lines(rows, now, more), strict=True)),
-            "total": rows[0]["tenants"] if rows else 0,
+            "total": total,
+            "at_least": total >= read.MOST_COUNTED,
             "server_now": now.at,
             "verdict": _verdict_of_some(rows) if scope.limited() else verdicts.tenants(now, more),
             "fairness": None if scope.limited() else more.fairness,
