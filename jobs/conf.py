@@ -5,9 +5,10 @@ durations are `timedelta`. A bad value is a `SettingError` at start-up that name
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -137,10 +138,6 @@ def _key_prefix(raw: str) -> str:
     return raw
 
 
-def _host_names(raw: str) -> frozenset[str]:
-    return frozenset(name.lower().strip("[]") for name in _names(raw))
-
-
 def _one_of(*choices: str) -> Callable[[str], str]:
     def parse(raw: str) -> str:
         if raw.lower() not in choices:
@@ -166,12 +163,20 @@ def _schemes(raw: str) -> list[str]:
     return names
 
 
-def _hosts(raw: str) -> list[str]:
-    names = [name.lower().rstrip(".") for name in _names(raw)]
+def _hosts(raw: str) -> frozenset[str]:
+    names = frozenset(name.lower().strip("[]").rstrip(".") for name in _names(raw))
     for name in names:
-        if not all(part and part.replace("-", "").replace("_", "").isalnum() for part in name.split(".")):
+        if not _is_host(name):
             raise ValueError(f"{name} is no host name; write it without scheme and port")
     return names
+
+
+def _is_host(name: str) -> bool:
+    if all(part.replace("-", "").replace("_", "").isalnum() for part in name.split(".")):
+        return True
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return False
 
 
 @dataclass(frozen=True)
@@ -279,7 +284,7 @@ SETTINGS: tuple[Setting, ...] = (
        "schemes such as slack, separated by commas", "Which services channels of apprise may name."),
     _S("DETIQ_PUBLIC_URL", "public_url", "", _site, "an address such as https://detiq.example.org",
        "Where people and services reach the console: alerts carry links; without it no job runs elsewhere."),
-    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _host_names, "names of hosts, separated by commas",
+    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _hosts, "host names, separated by commas",
        "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
@@ -331,7 +336,7 @@ class Conf:
     stand_in: timedelta
     email_url: MailServer
     email_from: str
-    webhook_allowed_hosts: list[str]
+    webhook_allowed_hosts: frozenset[str]
     apprise_schemes: list[str]
     public_url: str
     remote_allowed_hosts: frozenset[str]

@@ -244,7 +244,7 @@ def test_what_cannot_be_a_channel_is_refused_beside_its_field(admin: Client, cha
 
 
 def test_a_private_host_can_be_allowed_by_name(admin: Client, settings: Any) -> None:
-    settings.DETIQ = replace(settings.DETIQ, webhook_allowed_hosts=["127.0.0.1"])
+    settings.DETIQ = replace(settings.DETIQ, webhook_allowed_hosts=frozenset({"127.0.0.1"}))
     assert admin.post("/actions/alert/channel/", CHANNEL | {"target": "http://127.0.0.1:8080/x"}).status_code == 302
 
 

@@ -64,7 +64,7 @@ def configure(settings: Any) -> Callable[..., None]:
 
 @pytest.fixture
 def loopback(configure: Callable[..., None]) -> None:
-    configure(webhook_allowed_hosts=["127.0.0.1", "localhost"], public_url="https://detiq.example.org")
+    configure(webhook_allowed_hosts=frozenset({"127.0.0.1", "localhost"}), public_url="https://detiq.example.org")
 
 
 def opened(conn: Any, now: datetime = NOON) -> None:
@@ -174,7 +174,7 @@ def test_private_addresses_are_refused_by_default(conn: Any, target: str) -> Non
 
 
 def test_a_named_host_alone_is_allowed(conn: Any, http: Receiver, configure: Callable[..., None]) -> None:
-    configure(webhook_allowed_hosts=["localhost"])
+    configure(webhook_allowed_hosts=frozenset({"localhost"}))
     channel(name="named", target=http.url.replace("127.0.0.1", "localhost"))
     channel(name="not named", target=http.url)
     opened(conn)
@@ -186,7 +186,7 @@ def test_a_named_host_alone_is_allowed(conn: Any, http: Receiver, configure: Cal
 def test_a_metadata_service_is_refused_under_every_name(
     configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    configure(webhook_allowed_hosts=["hooks.internal", address])
+    configure(webhook_allowed_hosts=frozenset({"hooks.internal", address}))
     monkeypatch.setattr("jobs.handlers.web.guard.system_resolver", lambda host, port: [address])
     with pytest.raises(AddressNotAllowed):
         WebhookGuard().addresses("hooks.internal", 80)
@@ -369,6 +369,7 @@ def test_apprise_sends_and_only_by_schemes_that_are_allowed(conn: Any, configure
         ("EMAIL_FROM", "nobody", "no mail address"),
         ("DETIQ_PUBLIC_URL", "detiq.example.org", "https://"),
         ("WEBHOOK_ALLOWED_HOSTS", "https://hooks", "host name"),
+        ("REMOTE_ALLOWED_HOSTS", "localhost:8080", "host name"),
         ("APPRISE_SCHEMES", "slack,json", "json"),
         ("APPRISE_SCHEMES", "slack://", "://"),
     ],

@@ -68,7 +68,7 @@ def how_many(rows: list[Row]) -> int:
     """How many tenants have jobs, of which these are a `page`: exact below `MOST_COUNTED`, where counting stops."""
     if len(rows) < MOST:
         return len(rows)
-    return max(rows[0]["tenants"], _all_tenants())
+    return max(int(rows[0]["tenants"]), _all_tenants())
 
 
 def _all_tenants() -> int:
