@@ -59,7 +59,9 @@ def test_a_message_that_a_killed_worker_had_taken_is_sent_by_the_next(conn: Any,
 def test_a_console_steps_in_while_no_worker_watches(conn: Any, settings: Any) -> None:
     from dataclasses import replace
 
-    settings.DETIQ = replace(settings.DETIQ, webhook_allowed_hosts=frozenset({"127.0.0.1"}), stand_in=timedelta(seconds=60))
+    settings.DETIQ = replace(
+        settings.DETIQ, webhook_allowed_hosts=frozenset({"127.0.0.1"}), stand_in=timedelta(seconds=60)
+    )
     conn.execute("""INSERT INTO worker (id, host, pid, slots, heartbeat_at)
                     VALUES ('w', 'h', 1, 8, clock_timestamp() - interval '10 minutes')""")
     with http_receiver() as http:

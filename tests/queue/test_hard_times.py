@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -12,6 +12,7 @@ import pytest
 
 from jobs.domain.outcomes import Completed, Ended
 from jobs.queue import liveness, transitions
+from jobs.queue.statements import run
 from jobs.queue.status import queue_status
 from jobs.queue.sweep import Sweep
 from tests.queue.helpers import claim, insert, row, running
@@ -164,6 +165,18 @@ def test_a_job_of_no_time_is_claimed_and_ended_and_holds_up_no_other(conn: Any, 
     assert transitions.force_cancel(["runs"], actor="kim", reason="r", using=conn)[0].changed
     transitions.finish("w1", [Ended(job.run, Completed(None)) for job in jobs], conn)
     assert conn.execute("SELECT bool_and(seconds BETWEEN 0 AND 1e12) FROM tally_delta").fetchone() == (True,)
+
+
+def test_the_longest_wait_is_found_behind_any_number_of_tenants_and_odd_times(conn: Any) -> None:
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
+                    SELECT 'job-' || n, 'tenant-' || n, 'A_TYPE', '{}' FROM generate_series(1, 5001) n""")
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, "queuedAt")
+                    SELECT 'other-' || n, 'acme', 'Z_TYPE', '{}', t::timestamptz
+                      FROM unnest('{-infinity,infinity,now}'::text[]) WITH ORDINALITY AS o (t, n)""")
+    insert(conn, "late", type="Z_TYPE", tenantId="zz", queuedAt=datetime.now(UTC) - timedelta(hours=2))
+    insert(conn, "came back", type="Z_TYPE", queuedAt=datetime.now(UTC) - timedelta(days=2), requeuedAt=datetime.now(UTC))
+    assert queue_status(conn).oldest_wait_seconds["Z_TYPE"] == pytest.approx(7200, abs=60)
+    assert run("operation_live_wait", {}, conn)[0]["seconds"] == pytest.approx(7200, abs=60)
 
 
 def test_how_long_they_wait_can_be_asked_whatever_times_they_have(conn: Any) -> None:

@@ -1,5 +1,6 @@
 """Tenants: slots, waits, the share of worker time beside the fair one, and who starves."""
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -25,9 +26,10 @@ def tenants(request: HttpRequest) -> HttpResponse:
         now, more = shared.get(), detail.get()
         with limited():
             rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST])
+            oldest = capacity.oldest_of([row["tenant_id"] for row in rows if row["queued"]])
             total = read.how_many(rows) if not name else rows[0]["tenants"] if rows else 0
         context |= {
-            "rows": list(zip(rows, lines(rows, now, more), strict=True)),
+            "rows": list(zip(rows, lines(rows, oldest, now, more), strict=True)),
             "total": total,
             "at_least": total >= read.MOST_COUNTED,
             "server_now": now.at,
@@ -40,9 +42,8 @@ def tenants(request: HttpRequest) -> HttpResponse:
     return show(request, "console/tenants.html", context)
 
 
-def lines(rows: list[Row], now: Snapshot, more: Detail) -> list[TenantLine]:
-    """What runs, waits and was taken, for the tenants of the page."""
-    oldest = now.oldest_by_tenant
+def lines(rows: list[Row], oldest: dict[str, datetime], now: Snapshot, more: Detail) -> list[TenantLine]:
+    """What runs, waits and was taken, for the tenants of the page. `oldest`: since when each one's first job waits."""
     found = [
         TenantLine(
             row["tenant_id"], queued=row["queued"], cap=row["cap"], oldest=oldest.get(row["tenant_id"]),

@@ -1,21 +1,7 @@
 -- How long the longest-waiting job waits that is no redriven one and that no pause of all, its type or tenant holds.
 -- One look at the head of each stream; of a stream only the first jobs are asked whether they were redriven.
-WITH RECURSIVE lane (type, level, tenant) AS (
-    (SELECT type, (-priority), "tenantId"
-       FROM "PlatformJob" WHERE status = 'QUEUED' AND "nextRetryAt" IS NULL
-      ORDER BY type, (-priority), "tenantId" LIMIT 1)
-    UNION ALL
-    SELECT n.*
-      FROM lane l
-     CROSS JOIN LATERAL (SELECT j.type, (-j.priority), j."tenantId"
-                           FROM "PlatformJob" j
-                          WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                            AND (j.type, (-j.priority), j."tenantId") > (l.type, l.level, l.tenant)
-                          ORDER BY j.type, (-j.priority), j."tenantId"
-                          LIMIT 1) n
-)
 SELECT coalesce(max(detiq_seconds(h.since, clock_timestamp())), 0) AS seconds
-  FROM (SELECT * FROM lane LIMIT 5000) l
+  FROM detiq_heads(500) l
  CROSS JOIN LATERAL (SELECT f.since
                        FROM (SELECT coalesce(j."requeuedAt", j."queuedAt") AS since, j."redriveCount" AS redrives
                                FROM "PlatformJob" j

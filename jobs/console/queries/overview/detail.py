@@ -107,8 +107,8 @@ def _lines(
     for part in (list(starved)[:3], by_wait[:3], by_time[:2], list(queued), by_running, by_wait):
         names |= dict.fromkeys(part)
     chosen = list(names)[:TOP]
-    waits = tenants.queued_of(chosen)
+    waits, since = tenants.queued_of(chosen), tenants.oldest_of(chosen)
     return [
-        TenantLine(name, queued=max(0, waits.get(name, 0)), oldest=oldest.get(name), starved=name in starved)
+        TenantLine(name, queued=max(0, waits.get(name, 0)), oldest=since.get(name), starved=name in starved)
         for name in chosen
     ]

@@ -13,10 +13,10 @@ from jobs.queue.pauses import PauseInForce
 MINUTES = 60
 RATE_MINUTES = 5
 FORECAST_MINUTES = 10
-# The oldest job of each type, priority and tenant is looked up, at most so many of them.
-MOST_HEADS = 2_000
+# The oldest job of each type, priority and tenant is looked up, at most so many of a type.
+MOST_HEADS = 300
 FEW_HEADS = 200
-KEEP_HEADS_SECONDS = 5.0
+KEEP_HEADS_SECONDS, KEEP_HEADS_TIMES = 5.0, 50
 
 
 @dataclass(frozen=True)
@@ -76,46 +76,37 @@ def flow(since: datetime) -> list[Row]:
     )
 
 
-_HEADS = """
-WITH RECURSIVE head AS (
-    (SELECT type, -priority AS level, "tenantId" AS tenant, coalesce("requeuedAt", "queuedAt") AS since
-       FROM "PlatformJob" WHERE status = 'QUEUED' AND "nextRetryAt" IS NULL
-      ORDER BY type, -priority, "tenantId", coalesce("requeuedAt", "queuedAt"), id LIMIT 1)
-    UNION ALL
-    SELECT n.type, n.level, n.tenant, n.since
-      FROM head h
-     CROSS JOIN LATERAL (
-           SELECT type, -priority AS level, "tenantId" AS tenant, coalesce("requeuedAt", "queuedAt") AS since
-             FROM "PlatformJob"
-            WHERE status = 'QUEUED' AND "nextRetryAt" IS NULL
-              AND (type, -priority, "tenantId") > (h.type, h.level, h.tenant)
-            ORDER BY type, -priority, "tenantId", coalesce("requeuedAt", "queuedAt"), id LIMIT 1) n
-)
-SELECT type, tenant, since FROM head LIMIT %(most)s
-"""
+def oldest_by_type() -> dict[str, datetime]:
+    """Since when the longest-waiting job of each type waits."""
+    return {row["type"]: row["since"] for row in fetch("SELECT type, since FROM detiq_waits() WHERE since IS NOT NULL")}
 
 
 class Heads:
-    """The longest waiting jobs, by jumping along the claim's own index; at most `MOST_HEADS`.
+    """The longest-waiting jobs of types and tenants; of each type and priority's tenants at most `MOST_HEADS`.
 
-    Few are read anew each time. Many cost milliseconds and say nothing new within seconds: they are kept for a while.
+    Few are read anew each time. Many take their time and say nothing new within seconds: they are kept for as long as
+    reading them is a small part of it.
     """
 
     def __init__(self) -> None:
         self._kept: list[Head] = []
-        self._read_at = float("-inf")
+        self._keep_until = float("-inf")
 
     def read(self) -> list[Head]:
         """The heads of now, or of some seconds ago when there are many."""
-        if len(self._kept) > FEW_HEADS and time.monotonic() - self._read_at < KEEP_HEADS_SECONDS:
+        began = time.monotonic()
+        if len(self._kept) > FEW_HEADS and began < self._keep_until:
             return self._kept
-        found = [Head(**row) for row in fetch(_HEADS, {"most": MOST_HEADS})]
-        self._kept, self._read_at = found, time.monotonic()
-        return found
+        self._kept = [
+            Head(**row) for row in fetch("SELECT type, tenant, since FROM detiq_heads(%(most)s)", {"most": MOST_HEADS})
+        ]
+        took = time.monotonic() - began
+        self._keep_until = began + max(KEEP_HEADS_SECONDS, KEEP_HEADS_TIMES * took)
+        return self._kept
 
     def clear(self) -> None:
         """Forgets."""
-        self._kept, self._read_at = [], float("-inf")
+        self._kept, self._keep_until = [], float("-inf")
 
 
 heads = Heads()

@@ -10,7 +10,7 @@ from jobs.console.queries.alerts import OpenAlerts
 from jobs.console.queries.db import Row, database_now, fetch, limited
 from jobs.console.queries.operations import open_by_state
 from jobs.console.queries.overview import drain, failing, held
-from jobs.console.queries.overview.drain import Head, Minute, TypeLine
+from jobs.console.queries.overview.drain import Minute, TypeLine
 from jobs.console.queries.overview.held import Overdue, PauseLine
 from jobs.console.queries.rollups import LIVE
 from jobs.console.queries.workers import WorkerLine
@@ -27,7 +27,6 @@ class Snapshot:
     states: dict[str, int]
     types: list[TypeLine]
     minutes: list[Minute]
-    heads: list[Head]
     workers: list[WorkerLine]
     pauses: list[PauseLine]
     live: list[Row]
@@ -54,11 +53,6 @@ class Snapshot:
         return min((line.oldest for line in self.types if line.oldest), default=None)
 
     @property
-    def oldest_by_tenant(self) -> dict[str, datetime]:
-        """Since when each tenant's longest waiting job waits."""
-        return _oldest(self.heads, "tenant")
-
-    @property
     def unhandled(self) -> list[str]:
         """Types that wait and that no live worker has a handler for; none when no worker lives at all."""
         if not self.workers_live:
@@ -83,7 +77,6 @@ def read() -> Snapshot:
         live = live_runs()
         since = now.replace(second=0, microsecond=0) - timedelta(minutes=drain.MINUTES)
         flow = drain.flow(since)
-        heads = drain.heads.read()
         in_force = pauses.active()
         registry = workers.lines(live)
         minutes = drain.minute_lines(flow, since)
@@ -92,9 +85,8 @@ def read() -> Snapshot:
         return Snapshot(
             at=now,
             states=total,
-            types=drain.type_lines(states, flow, _oldest(heads, "type"), in_force, now),
+            types=drain.type_lines(states, flow, drain.oldest_by_type(), in_force, now),
             minutes=minutes,
-            heads=heads,
             workers=registry,
             pauses=held.pause_lines(in_force, states, live, registry),
             live=live,
@@ -130,11 +122,3 @@ def _sum_states(rows: list[Row]) -> dict[str, int]:
     for row in rows:
         total[row["state"]] += row["n"]
     return dict(total)
-
-
-def _oldest(heads: list[Head], by: str) -> dict[str, datetime]:
-    found: dict[str, datetime] = {}
-    for head in heads:
-        name = getattr(head, by)
-        found[name] = min(head.since, found.get(name, head.since))
-    return found

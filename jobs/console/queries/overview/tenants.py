@@ -18,6 +18,8 @@ GREEDY, GREEDY_SHARE = 2.0, 0.1
 STARVED_WAITS = 5
 TURNS = 3
 STARVED_LEAST = timedelta(minutes=2)
+# Pairs of type and priority in which a tenant's oldest job is looked for.
+MOST_LANES = 200
 
 
 @dataclass
@@ -193,6 +195,36 @@ def free_heads(
 
 def _covers(pause: PauseInForce, head: Head) -> bool:
     return pause.type in {None, head.type} and pause.tenant_id in {None, head.tenant}
+
+
+def oldest_of(tenants: list[str]) -> dict[str, datetime]:
+    """Since when the longest-waiting job of each of these tenants waits: one look a tenant, type and priority, of which the
+    first `MOST_LANES` are looked at."""
+    rows = fetch(_OLDEST_OF, {"tenants": tenants, "most": MOST_LANES})
+    return {row["tenant"]: row["since"] for row in rows}
+
+
+_OLDEST_OF = """
+WITH RECURSIVE lane AS (
+    (SELECT type, -priority AS level FROM "PlatformJob" WHERE status = 'QUEUED' AND "nextRetryAt" IS NULL
+      ORDER BY type, -priority LIMIT 1)
+    UNION ALL
+    SELECT n.type, n.level
+      FROM lane l
+     CROSS JOIN LATERAL (SELECT type, -priority AS level FROM "PlatformJob"
+                          WHERE status = 'QUEUED' AND "nextRetryAt" IS NULL AND (type, -priority) > (l.type, l.level)
+                          ORDER BY type, -priority LIMIT 1) n
+)
+SELECT t.tenant, min(h.since) AS since
+  FROM unnest(%(tenants)s::text[]) AS t (tenant)
+ CROSS JOIN (SELECT type, level FROM lane LIMIT %(most)s) l
+ CROSS JOIN LATERAL (
+       SELECT coalesce(j."requeuedAt", j."queuedAt") AS since FROM "PlatformJob" j
+        WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+          AND j.type = l.type AND -j.priority = l.level AND j."tenantId" = t.tenant
+        ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id LIMIT 1) h
+ GROUP BY 1
+"""
 
 
 def queued_of(tenants: list[str]) -> dict[str, int]:
