@@ -174,7 +174,9 @@ def test_the_longest_wait_is_found_behind_any_number_of_tenants_and_odd_times(co
                     SELECT 'other-' || n, 'acme', 'Z_TYPE', '{}', t::timestamptz
                       FROM unnest('{-infinity,infinity,now}'::text[]) WITH ORDINALITY AS o (t, n)""")
     insert(conn, "late", type="Z_TYPE", tenantId="zz", queuedAt=datetime.now(UTC) - timedelta(hours=2))
-    insert(conn, "came back", type="Z_TYPE", queuedAt=datetime.now(UTC) - timedelta(days=2), requeuedAt=datetime.now(UTC))
+    insert(
+        conn, "came back", type="Z_TYPE", queuedAt=datetime.now(UTC) - timedelta(days=2), requeuedAt=datetime.now(UTC)
+    )
     assert queue_status(conn).oldest_wait_seconds["Z_TYPE"] == pytest.approx(7200, abs=60)
     assert run("operation_live_wait", {}, conn)[0]["seconds"] == pytest.approx(7200, abs=60)
 
