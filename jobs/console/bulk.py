@@ -14,7 +14,7 @@ from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED, word
 from jobs.queue.operations import Selection
 
-_SWITCHES = {"boomerangs", "held", "kept"}
+_SWITCHES = {"boomerangs", "held", "kept", "outdated"}
 _OF_REDRIVES = {*_SWITCHES, "redrives"}
 _OURS = ("operation", "outcome", *_OF_REDRIVES)
 _SEVERAL = {"state", "id"}
@@ -37,6 +37,7 @@ class Ask:
     boomerangs: bool = False
     held_tenants: bool = False
     kept_only: bool = False
+    outdated: bool = False
     # How often a job may have been redriven before; 0: any number.
     redrives: int = MOST_REDRIVES
 
@@ -56,7 +57,7 @@ class Ask:
         ask = cls(
             kind, filter_, _number(query, "operation", "it is no number of an operation"), outcome,
             query.get("boomerangs") == "1", query.get("held") == "1", query.get("kept") == "1",
-            _redrives(query),
+            query.get("outdated") == "1", _redrives(query),
         )  # fmt: skip
         if kind is Kind.RESTORE and (filter_.texts or filter_.states or filter_.age):
             raise InvalidInput("filter", "what is restored is named by its purge or by id: operation=7, id=…")
@@ -88,7 +89,7 @@ class Ask:
             return Options(states=states)
         return Options(
             boomerangs=self.boomerangs, held_tenants=self.held_tenants, kept_only=self.kept_only,
-            max_redrives=self.redrives or None, states=states,
+            outdated=self.outdated, max_redrives=self.redrives or None, states=states,
         )  # fmt: skip
 
     def query(self) -> str:
@@ -102,7 +103,8 @@ class Ask:
             found["operation"] = str(self.operation)
         if self.outcome:
             found["outcome"] = self.outcome
-        chosen = {"boomerangs": self.boomerangs, "held": self.held_tenants, "kept": self.kept_only}
+        chosen = {"boomerangs": self.boomerangs, "held": self.held_tenants, "kept": self.kept_only,
+                  "outdated": self.outdated}  # fmt: skip
         found |= {name: "1" for name, on in chosen.items() if on}
         if self.redrives != MOST_REDRIVES:
             found["redrives"] = str(self.redrives)
@@ -189,6 +191,7 @@ class Ask:
             words += ["--boomerangs"] if self.boomerangs else []
             words += ["--held-tenants"] if self.held_tenants else []
             words += ["--with-checkpoint"] if self.kept_only else []
+            words += ["--outdated"] if self.outdated else []
             words += ["--max-redrives", str(self.redrives)] if self.redrives != MOST_REDRIVES else []
         else:
             words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jobs.console.queries.db import Row
-from jobs.domain.errors import InvalidInput, StillAlive
+from jobs.domain.errors import CannotResume, InvalidInput, StillAlive
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 from jobs.operations import actions
 from jobs.operations.actions import Person
@@ -64,8 +64,11 @@ def _cancel(who: Person, row: Row, reason: str, fields: Mapping[str, str]) -> Do
 
 
 def _retry(who: Person, row: Row, reason: str, fields: Mapping[str, str]) -> Done:
-    keep = fields.get("checkpoint", "keep") != "drop"
-    _one(actions.retry(who, [row["id"]], reason, keep_checkpoint=keep), "retry")
+    keep, must = fields.get("checkpoint") != "drop", fields.get("checkpoint") == "keep"
+    try:
+        _one(actions.retry(who, [row["id"]], reason, keep_checkpoint=keep, must_resume=must), "retry")
+    except CannotResume as error:
+        raise InvalidInput("checkpoint", f"{error.why}; start from the beginning instead") from error
     return Done("back in the queue." if keep else "back in the queue, from the beginning.", row["id"])
 
 

@@ -102,8 +102,9 @@ class Options:
 
     Of a redrive: `ramp` leads up to the rate while what it releases ends well; `idle_percent` is the share of the workers'
     idle slots that it may use; `priority` is the highest that its jobs go back with; `boomerangs` and `held_tenants` are
-    taken along or left; `max_redrives` None: no limit; `kept_only` leaves jobs without a checkpoint. `shown`: how many the
-    person saw, None when they were not counted to the end.
+    taken along or left; `max_redrives` None: no limit; `kept_only` leaves jobs without a checkpoint; with `outdated` those whose
+    checkpoint another version of the handler wrote start over, instead of being left. `shown`: how many the person saw,
+    None when they were not counted to the end.
     """
 
     keep_checkpoint: bool = True
@@ -120,6 +121,7 @@ class Options:
     held_tenants: bool = False
     max_redrives: int | None = None
     kept_only: bool = False
+    outdated: bool = False
     shown: int | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -172,3 +174,5 @@ OVER_LIMIT = "redriven as often as the limit allows"
 TENANT_PAUSED = "its tenant is paused"
 TENANT_SUSPENDED = "its tenant is suspended"
 NO_CHECKPOINT = "it has no checkpoint"
+# What follows names the two versions of the handler.
+OUTDATED = "its checkpoint was written by version"

@@ -108,6 +108,14 @@ class StillAlive(JobsError):
         self.seconds = seconds
 
 
+class CannotResume(JobsError):
+    """The job cannot go on from its checkpoint; nothing was changed."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__(f"job {job_id[:200]} cannot go on from its checkpoint: {why}. It can start over. Nothing changed")
+        self.why = why
+
+
 class OperationNotFound(JobsError):
     """There is no such operation."""
 

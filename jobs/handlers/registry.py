@@ -15,22 +15,33 @@ type HandlerFunction = Callable[[JobContext], Any]
 
 BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl", "jobs.handlers.artifact_intel")
 
+LONGEST_VERSION = 100
+
 _handlers: dict[str, HandlerFunction] = {}
+_versions: dict[str, str] = {}
 _elsewhere: dict[str, HandlerFunction] = {}
 
 
-def handler(job_type: str) -> Callable[[HandlerFunction], HandlerFunction]:
+def handler(job_type: str, *, version: str | None = None) -> Callable[[HandlerFunction], HandlerFunction]:
     """Registers the decorated function for `job_type`. The same function may be registered again (a reload).
+
+    `version` names the form of its checkpoints, and changes when older ones can no longer be gone on from; None: any can.
 
     Raises ValueError when another function already does that type: two handlers for one type is a mistake
     that would otherwise show only in production, by which of them was imported last.
     """
+
+    if version is not None and not (version.strip() and len(version) <= LONGEST_VERSION):
+        raise ValueError(f"the version of {job_type}'s handler must have 1 to {LONGEST_VERSION} characters")
 
     def register(function: HandlerFunction) -> HandlerFunction:
         known = _handlers.get(job_type)
         if known is not None and _name(known) != _name(function):
             raise ValueError(f"type {job_type} already has the handler {_name(known)}; {_name(function)} is refused")
         _handlers[job_type] = function
+        _versions.pop(job_type, None)
+        if version is not None:
+            _versions[job_type] = version
         return function
 
     return register
@@ -58,6 +69,16 @@ def find(job_type: str) -> HandlerFunction:
 def types() -> list[str]:
     """All types that this process has a handler for, sorted."""
     return sorted(_handlers.keys() | _elsewhere.keys())
+
+
+def version(job_type: str) -> str | None:
+    """The version that this process's handler of a type declares; None: none, or another service does the type."""
+    return None if is_elsewhere(job_type) else _versions.get(job_type)
+
+
+def versions() -> dict[str, str]:
+    """Of each type whose handler declares one."""
+    return {job_type: found for job_type, found in sorted(_versions.items()) if not is_elsewhere(job_type)}
 
 
 def load(extra_modules: list[str]) -> None:

@@ -41,6 +41,11 @@ def add_options(parser: CommandParser, kinds: tuple[Kind, ...]) -> None:
         )
         parser.add_argument("--brake-wait", metavar="TIME", help="Stops when other jobs wait for longer: 45min.")
         parser.add_argument("--held-tenants", action="store_true", help="Also jobs of paused and suspended tenants.")
+        parser.add_argument(
+            "--outdated",
+            action="store_true",
+            help="Also jobs whose checkpoint another version of the handler wrote: they start over.",
+        )
         parser.add_argument("--with-checkpoint", action="store_true", help="Only jobs that have a checkpoint.")
         parser.add_argument(
             "--max-redrives",
@@ -79,7 +84,7 @@ def options_of(ask: Ask, options: dict[str, Any]) -> Options:
 
 def chosen(options: dict[str, Any]) -> dict[str, str]:
     """What is taken along or left, as the pages' addresses say it."""
-    flags = {"boomerangs": "boomerangs", "held": "held_tenants", "kept": "with_checkpoint"}
+    flags = {"boomerangs": "boomerangs", "held": "held_tenants", "kept": "with_checkpoint", "outdated": "outdated"}
     found = {name: "1" for name, option in flags.items() if options.get(option)}
     most = options.get("max_redrives")
     return found if most is None else found | {"redrives": str(most)}

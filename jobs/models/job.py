@@ -40,6 +40,7 @@ class Job(models.Model):
     checkpoint = models.JSONField(null=True, blank=True)
     checkpoint_at = models.DateTimeField(db_column="checkpointAt", null=True, blank=True)
     # Ours.
+    checkpoint_version = models.TextField(db_column="checkpointVersion", null=True, blank=True)
     unique_key = models.TextField(db_column="uniqueKey", null=True, blank=True)
     fingerprint = models.TextField(null=True, blank=True)
     origin_id = models.TextField(db_column="originId", null=True, blank=True)

@@ -16,6 +16,8 @@ class Worker(models.Model):
     slots = models.IntegerField()
     types = ArrayField(models.TextField(), default=list, db_default=[])
     version = models.TextField(default="", db_default="")
+    # By type, of the handlers that declare one.
+    versions = models.JSONField(default=dict, db_default={})
     stopping = models.BooleanField(default=False, db_default=False)
     stopped_at = models.DateTimeField(null=True)
     pause_seen = models.BigIntegerField(null=True)

@@ -80,11 +80,15 @@ def force_cancel(person: Person, job_ids: Sequence[str], reason: str, sure: bool
     return _act(person, "force_cancel", job_ids, reason, transitions.force_cancel)
 
 
-def retry(person: Person, job_ids: Sequence[str], reason: str, keep_checkpoint: bool = True) -> list[Moved]:
-    """Takes jobs out of the DLQ, from their checkpoint or from the start."""
+def retry(
+    person: Person, job_ids: Sequence[str], reason: str, keep_checkpoint: bool = True, must_resume: bool = False
+) -> list[Moved]:
+    """Takes jobs out of the DLQ, from their checkpoint or from the start. One that `must_resume` is left without a checkpoint."""
 
     def move(ids: Sequence[str], *, actor: str, reason: str) -> list[Moved]:
-        return transitions.retry(ids, actor=actor, reason=reason, keep_checkpoint=keep_checkpoint)
+        return transitions.retry(
+            ids, actor=actor, reason=reason, keep_checkpoint=keep_checkpoint, must_resume=must_resume
+        )
 
     return _act(person, "retry", job_ids, reason, move, after={"keep_checkpoint": keep_checkpoint})
 

@@ -65,15 +65,20 @@ def report_progress(worker: str, reports: Sequence[Progress], using: Connection 
     run("report_progress", params | _keys([report.run for report in reports]), using)
 
 
-def save_checkpoint(of: Run, checkpoint: str, using: Connection | None = None) -> None:
-    """Stores a checkpoint (JSON text). Raises `RunLost` when the run is no longer ours."""
-    saved = run(
-        "save_checkpoint",
-        {"id": of.job_id, "started": of.started, "worker": of.worker, "checkpoint": checkpoint},
-        using,
-    )
-    if not saved:
+def save_checkpoint(of: Run, checkpoint: str, version: str | None = None, using: Connection | None = None) -> None:
+    """Stores a checkpoint (JSON text) and the version of the handler that wrote it, None where it declares none.
+
+    Raises `RunLost` when the run is no longer ours.
+    """
+    params = {"id": of.job_id, "started": of.started, "worker": of.worker, "checkpoint": checkpoint, "version": version}
+    if not run("save_checkpoint", params, using):
         raise RunLost
+
+
+def checkpoint_version(of: Run, using: Connection | None = None) -> str | None:
+    """The version of the handler that wrote the job's checkpoint; None: it declared none."""
+    rows = run("checkpoint_version", {"id": of.job_id}, using)
+    return rows[0]["version"] if rows else None
 
 
 def write_logs(lines: Sequence[LogLine], using: Connection | None = None) -> None:

@@ -97,12 +97,13 @@ class Taken:
 JOBS = """
     SELECT j.id, j."tenantId" AS tenant_id, j.type, detiq_state(j.status::text, j.dlq) AS state,
            j."redriveCount" AS redrives, coalesce(j."dlqAt", j."queuedAt")::timestamptz AS since,
-           j.checkpoint IS NOT NULL AS kept{more}
+           detiq_kept(j.checkpoint) AS kept, j."checkpointVersion" AS code{more}
       FROM "PlatformJob" j WHERE {condition}"""
 TRASH = """
     SELECT j.job_id AS id, j.tenant_id, coalesce(j.row ->> 'type', '') AS type,
            detiq_state(j.row ->> 'status', coalesce((j.row ->> 'dlq')::boolean, false)) AS state,
-           coalesce((j.row ->> 'redriveCount')::integer, 0) AS redrives, j.purged_at AS since, false AS kept{more}
+           coalesce((j.row ->> 'redriveCount')::integer, 0) AS redrives, j.purged_at AS since, false AS kept,
+           NULL AS code{more}
       FROM job_trash j WHERE {condition}"""
 
 # What is left out of a redrive from the start, and why: `left_out` of each row of `chosen`, in the order of the reasons. The
@@ -116,6 +117,9 @@ tenant AS MATERIALIZED (
        AND p.tenant_id IS NOT NULL AND p.project_id IS NULL
 ), suspended AS MATERIALIZED (
     SELECT tenant_id FROM tenant WHERE detiq_tenant_cap(tenant_id, %(op_cap)s) = 0
+), outdated AS MATERIALIZED (
+    SELECT type, code, detiq_outdated(type, code) AS why FROM chosen
+     WHERE %(op_resumes)s AND kept AND code IS NOT NULL GROUP BY type, code
 ), judged AS (
     SELECT c.*,
            CASE WHEN %(op_no_boomerangs)s AND c.redrives > 0 THEN %(op_came_back)s
@@ -125,8 +129,9 @@ tenant AS MATERIALIZED (
                 THEN %(op_paused)s
                 WHEN c.tenant_id IN (SELECT tenant_id FROM suspended) THEN %(op_suspended)s
                 WHEN %(op_kept_only)s AND NOT c.kept THEN %(op_no_checkpoint)s
+                ELSE o.why
            END AS left_out
-      FROM chosen c
+      FROM chosen c LEFT JOIN outdated o ON c.kept AND (o.type, o.code) = (c.type, c.code)
 )"""
 
 # Tenants take turns, the oldest of each first: the order of the set is the order of the work.
@@ -150,7 +155,7 @@ RETURNING o.total
 
 
 def source(selection: Selection, more: str = "") -> str:
-    """The rows of a selection as a SELECT of id, tenant_id, type, state, redrives, since, kept, and `more` columns."""
+    """The rows of a selection as a SELECT of id, tenant_id, type, state, redrives, since, kept, code, and `more` columns."""
     return (TRASH if selection.trash else JOBS).format(condition=selection.condition, more=more)
 
 
@@ -161,6 +166,7 @@ def judging(kind: Kind, options: Options) -> Row:
         "op_no_boomerangs": redrive and not options.boomerangs,
         "op_no_held": redrive and not options.held_tenants,
         "op_kept_only": redrive and options.kept_only,
+        "op_resumes": redrive and options.keep_checkpoint and not options.outdated,
         "op_most": options.max_redrives if redrive and options.max_redrives else 2**31 - 1,
         "op_cap": conf().tenant_cap,
         "op_came_back": CAME_BACK,

@@ -16,7 +16,7 @@ import psycopg
 import structlog
 from django.db import IntegrityError
 
-from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, JobsError, TransitionRefused
+from jobs.domain.errors import CannotResume, DuplicateJob, InvalidInput, JobNotFound, JobsError, TransitionRefused
 from jobs.domain.ids import new_id
 from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import (
@@ -44,12 +44,16 @@ MOST_LINES = 20
 
 @dataclass(frozen=True)
 class Moved:
-    """One job's answer. `found` is the state it was in (None: no such job), `now` what it became (None: unchanged)."""
+    """One job's answer. `found` is the state it was in (None: no such job), `now` what it became (None: unchanged).
+
+    `holder`: the job that has its unique key. `obstacle`: why it cannot go on from its checkpoint.
+    """
 
     job_id: str
     found: str | None
     now: str | None
     holder: str | None = None
+    obstacle: str | None = None
 
     @property
     def changed(self) -> bool:
@@ -61,6 +65,8 @@ class Moved:
             return JobNotFound(self.job_id)
         if self.holder is not None:
             return DuplicateJob("of this job", self.holder)
+        if self.obstacle is not None:
+            return CannotResume(self.job_id, self.obstacle)
         return TransitionRefused(transition, self.job_id, word(self.found))
 
 
@@ -284,14 +290,22 @@ def retry(
     actor: str,
     reason: str,
     keep_checkpoint: bool = True,
+    must_resume: bool = False,
+    restart_outdated: bool = False,
     priority: int | None = None,
     using: psycopg.Connection[Any] | None = None,
 ) -> list[Moved]:
-    """Out of the DLQ with a fresh retry budget; from the checkpoint, or from the start; at `priority` at most."""
+    """Out of the DLQ with a fresh retry budget; from the checkpoint where there is one, or from the start; at `priority` at
+    most.
+
+    A checkpoint that another version of the handler wrote is an obstacle, unless `restart_outdated` lets those jobs start
+    over; so is a missing one if the job `must_resume`.
+    """
+    how = {"keep_checkpoint": keep_checkpoint, "must_resume": must_resume, "restart_outdated": restart_outdated}
     for _ in range(_ENQUEUE_TRIES):
         try:
             with transaction(using):
-                return _move("retry", job_ids, actor, reason, using, keep_checkpoint=keep_checkpoint, priority=priority)
+                return _move("retry", job_ids, actor, reason, using, priority=priority, **how)
         except (psycopg.errors.UniqueViolation, IntegrityError):
             continue  # another job took one of the unique keys just now: now it is seen, and named
     raise JobsError("other jobs keep taking the unique keys of these; nothing changed, try again")
@@ -439,7 +453,7 @@ def _move(
 def _moved(job_id: str, row: Row | None) -> Moved:
     if row is None:
         return Moved(job_id, None, None)
-    return Moved(job_id, state(row["found"], row["found_dlq"]), row["now_is"], row.get("holder"))
+    return Moved(job_id, state(row["found"], row["found_dlq"]), row["now_is"], row.get("holder"), row.get("obstacle"))
 
 
 def _sweep(name: str, limit: int, actor: str, using: Connection | None) -> list[str]:

@@ -51,7 +51,7 @@ class Engine:
         registry.load(conf.handler_modules)
         worker_id = new_worker_id()
         self.identity = WorkerIdentity(
-            worker_id, socket.gethostname(), os.getpid(), concurrency, registry.types(), VERSION
+            worker_id, socket.gethostname(), os.getpid(), concurrency, registry.types(), VERSION, registry.versions()
         )
         self._conf = conf
         self.grace = conf.shutdown_grace
@@ -239,7 +239,7 @@ class Engine:
 
     def _take_types(self, types: list[str]) -> None:
         """What this process can do has changed: the registry is told before anything of it is claimed."""
-        self.identity = replace(self.identity, types=types)
+        self.identity = replace(self.identity, types=types, versions=registry.versions())
         self._links["pulse"].call(lambda connection: fleet.beat(self.identity, self._stopping, connection))
         self.dispatcher.take_types(types)
         log.info("worker.types_changed", worker=self.identity.id, types=types)

@@ -6,13 +6,16 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 import structlog
 
 from jobs.domain.errors import RunLost
 from jobs.domain.values import clean_json, clean_text
+from jobs.handlers import registry
 from jobs.queue import liveness
 from jobs.queue.liveness import LogLine, Progress
 from jobs.workers.active import ActiveRun
@@ -81,13 +84,20 @@ class RunReporter:
     def checkpoint(self, data: Any) -> None:
         """Stores a checkpoint before it returns. Outages and locked rows are waited out, unless the run has to stop."""
         text = clean_json(data, max_bytes=LARGEST_CHECKPOINT_BYTES).text
+        run, version = self._active.run, registry.version(self._active.job.type)
+        self._patiently(lambda connection: liveness.save_checkpoint(run, text, version, connection))
+
+    def checkpoint_version(self) -> str | None:
+        """What wrote the checkpoint that the run begins with."""
+        return self._patiently(lambda connection: liveness.checkpoint_version(self._active.run, connection))
+
+    def _patiently[T](self, call: Callable[[psycopg.Connection[Any]], T]) -> T:
         backoff = Backoff("checkpoint")
         while True:
             if self._active.lost:
                 raise RunLost
             try:
-                self._link.call(lambda connection: liveness.save_checkpoint(self._active.run, text, connection))
-                return
+                return self._link.call(call)
             except Exception as error:
                 if not may_pass(error) or self._active.stop.reason is not None:
                     raise

@@ -76,16 +76,16 @@ class Runner:
 
     def context[C: JobContext](self, active: ActiveRun, kind: type[C] = JobContext) -> C:  # type: ignore[assignment]
         """What the run's code receives. Raises `BadConfig`."""
-        job = active.job
+        job, reporter = active.job, RunReporter(active, self.reports, self.link)
         return kind(
             id=job.run.job_id,
             type=job.type,
             tenant_id=job.tenant_id,
             project_id=job.project_id,
             config=_config(job),
-            checkpoint=_checkpoint(active, self.reports),
+            checkpoint=_checkpoint(active, self.reports, reporter),
             retry_count=job.retry_count,
-            reporter=RunReporter(active, self.reports, self.link),
+            reporter=reporter,
             stop=active.stop,
             log=lambda: run_logger(active, self.reports),
             run=job.run,
@@ -143,9 +143,15 @@ def _config(job: ClaimedJob) -> dict[str, Any]:
     return config
 
 
-def _checkpoint(active: ActiveRun, reports: Reports) -> Any:
-    """The checkpoint, or None when it cannot be read: then the job starts over, which is better than never."""
+def _checkpoint(active: ActiveRun, reports: Reports, reporter: RunReporter) -> Any:
+    """The checkpoint, or None when it cannot be read or another version of the handler wrote it: then the job starts
+    over, which is better than never."""
     if active.job.checkpoint is None:
+        return None
+    ours = registry.version(active.job.type)
+    if ours is not None and (written := reporter.checkpoint_version()) not in (None, ours):
+        said = "Version %s of the handler wrote the checkpoint, and this is version %s, so the job starts over."
+        run_logger(active, reports).warning(said, written, ours)
         return None
     try:
         return json.loads(active.job.checkpoint)

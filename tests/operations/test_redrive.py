@@ -81,6 +81,31 @@ def test_each_reason_has_its_number(conn: Any, mixed: None) -> None:
     assert foretold(Options(boomerangs=True, max_redrives=5))[1]["redriven as often as the limit allows"] == 2
 
 
+@pytest.mark.parametrize(
+    ("choice", "acts", "kept"), [({}, 2, 2), ({"outdated": True}, 3, 2), ({"keep_checkpoint": False}, 3, 0)]
+)
+def test_checkpoints_of_another_version_are_left_or_start_over_as_chosen(
+    conn: Any, choice: dict[str, Any], acts: int, kept: int
+) -> None:
+    dead(conn, 3, checkpoint="[1]", checkpointVersion="2")
+    conn.execute("""UPDATE "PlatformJob" SET "checkpointVersion" = CASE id WHEN 'd2' THEN '1' END WHERE id IN ('d2', 'd3')""")
+    conn.execute("""INSERT INTO worker (id, host, pid, slots, types, versions)
+                    VALUES ('w', 'h', 1, 1, '{CRAWL}', '{"CRAWL": "2"}')""")
+    said = foretold(Options(**choice))
+    assert said[0] == acts and said == came_true(**choice)
+    assert all(why == "its checkpoint was written by version 1 of its handler, which is version 2 now" for why in said[1])
+    resumed = conn.execute("""SELECT count(*) FROM "PlatformJob" WHERE NOT dlq AND checkpoint IS NOT NULL""").fetchone()
+    assert resumed == (kept,)
+
+
+def test_a_version_that_comes_while_an_operation_runs_is_seen(conn: Any) -> None:
+    dead(conn, 1, checkpoint="[1]", checkpointVersion="1")
+    operation = begin()
+    conn.execute("""INSERT INTO worker (id, host, pid, slots, types, versions)
+                    VALUES ('w', 'h', 1, 1, '{CRAWL}', '{"CRAWL": "2"}')""")
+    assert work(operation).skipped == 1 and "which is version 2 now" in str(outcomes(operation)["d1"][1])
+
+
 def test_a_job_that_lost_its_checkpoint_since_is_left(conn: Any) -> None:
     dead(conn, 2, checkpoint="[1]")
     operation = begin(kept_only=True)

@@ -12,7 +12,7 @@ def noop(job: JobContext) -> Any:
     return {"ok": True}
 
 
-@handler("STEPS")
+@handler("STEPS", version="1")
 def steps(job: JobContext) -> Any:
     """Counts to `n`, a checkpoint a step; every count is written down where the test can see it."""
     n, pause = job.config.get("n", 10), job.config.get("pause", 0.1)

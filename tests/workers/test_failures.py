@@ -10,6 +10,7 @@ import pytest
 
 from jobs.domain.failures import POLICIES, FailureType
 from jobs.domain.outcomes import Completed, DeadLettered, RetryLater
+from jobs.handlers import registry
 from jobs.models import AuditEntry
 from jobs.operations import actions
 from jobs.operations.actions import Person
@@ -184,6 +185,30 @@ def test_an_error_that_cannot_be_judged_ends_its_run_too(conn: Any) -> None:
     runner = Runner(reports, Link(lambda name: conn, "test"), 0.0, random.Random(1))
     outcome = runner.raised(ActiveRun(job), Unjudgeable())
     assert isinstance(outcome, RetryLater) and "could not be judged" in outcome.failure.error
+
+
+@pytest.mark.parametrize(
+    ("version", "wrote", "begins_with"), [("1", "1", [3]), ("2", "1", None), ("2", None, [3]), (None, "1", [3])]
+)
+def test_a_handler_never_sees_a_checkpoint_that_another_version_wrote(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, version: str | None, wrote: str | None, begins_with: Any
+) -> None:
+    for name in ("_handlers", "_versions"):
+        monkeypatch.setattr(registry, name, {})
+    saw: list[Any] = []
+
+    @registry.handler("OTHER", version=version)
+    def run(job: Any) -> None:
+        saw.append(job.checkpoint)
+        job.save_checkpoint([4])
+
+    insert(conn, "j", type="OTHER", checkpoint="[3]", checkpointVersion=wrote)
+    active, reports = ActiveRun(claim_one(conn)), Reports("w1")
+    Runner(reports, Link(lambda name: conn, "test"), 0.0, random.Random(1)).run_here(active)
+    reports.write(Link(lambda name: conn, "test"))
+    assert saw == [begins_with] and row(conn, "j")["checkpointVersion"] == version
+    said = conn.execute("SELECT message FROM job_log").fetchall()
+    assert ("so the job starts over" in str(said)) == (begins_with is None)
 
 
 def test_a_log_line_that_does_not_fit_its_values_does_not_end_the_job(

@@ -30,7 +30,8 @@ def test_progress_step_checkpoint_and_log_lines_are_seen_while_it_runs(conn: Any
     wait_for(lambda: row(conn, "j")["progress"] > 10)
     job = row(conn, "j")
     assert job["currentStep"].startswith("step ") and job["result"]["step"].startswith("step ")
-    assert job["checkpoint"]["done"] > 1 and job["checkpointAt"]
+    assert job["checkpoint"]["done"] > 1 and job["checkpointAt"] and job["checkpointVersion"] == "1"
+    assert conn.execute("SELECT versions FROM worker").fetchall() == [({"STEPS": "1"},)]
     wait_for(lambda: conn.execute("SELECT count(*) FROM job_log WHERE job_id = 'j'").fetchone()[0] > 2)
     wait_status(conn, "j", "DONE")
     assert row(conn, "j")["result"] == {"from": 0, "to": 30}

@@ -27,11 +27,13 @@ SELECT j.id, j."tenantId" AS tenant_id, j."projectId" AS project_id, j.type, lef
        j."retryCount" AS retry_count, j."nextRetryAt" AS next_retry_at, left(j."failureType"::text, 200) AS failure_type,
        j."dlqAt" AS dlq_at, j.inline, left(j."submittedBy", 300) AS submitted_by, j."checkpointAt" AS checkpoint_at,
        left(j."uniqueKey", 500) AS unique_key, j.fingerprint, j."originId" AS origin_id, j."redriveCount" AS redrive_count,
-       j.checkpoint IS NOT NULL AS has_checkpoint, greatest(j."progressAt", j."checkpointAt") AS moved_at,
+       detiq_kept(j.checkpoint) AS has_checkpoint,
+       CASE WHEN j.dlq AND detiq_kept(j.checkpoint) THEN detiq_outdated(j.type, j."checkpointVersion") END AS outdated,
+       left(j."checkpointVersion", 100) AS checkpoint_version, greatest(j."progressAt", j."checkpointAt") AS moved_at,
        concat_ws(' ', j.status, j.dlq, j."checkpointAt", j."finishedAt", pg_column_size(j.config), pg_column_size(j.result),
                  pg_column_size(j.checkpoint)) AS version,
        concat_ws(' ', j.status, j.dlq, j."startedAt", j."requeuedAt", j."dlqAt", j."redriveCount", j.priority,
-                 CASE WHEN j.dlq THEN j.checkpoint IS NOT NULL END) AS stamp,
+                 CASE WHEN j.dlq THEN detiq_kept(j.checkpoint) END) AS stamp,
        clock_timestamp() AS now
   FROM "PlatformJob" j
  WHERE j.id = %(id)s

@@ -33,8 +33,6 @@ from jobs.queue import trails
 UNDO = timedelta(seconds=30)
 # What destroys: whoever does it says once more who they are, before the form and before the deed.
 GRAVE = {"purge"}
-# What a form says when a verb's field is empty.
-_FIRST = {"checkpoint": "keep"}
 
 
 @require_safe
@@ -78,7 +76,8 @@ def _form(
     reason = form.data.get("reason", "")
     heard = _heard(row) if name == "force_cancel" else None
     sure = ["--sure"] if heard is not None else []
-    values = {field: form.data.get(field, _FIRST.get(field, str(row.get(field, "")))) for field in verb.fields.values()}
+    first = {"checkpoint": "keep" if _resumes(row) else "drop"}
+    values = {field: form.data.get(field, first.get(field, str(row.get(field, "")))) for field in verb.fields.values()}
     context = {
         "verb": verb,
         "name": name,
@@ -91,6 +90,7 @@ def _form(
         "problems": problems or {},
         "reason": reason,
         "values": values,
+        "resumes": _resumes(row),
         "progress": words.clamp(row.get("progress")),
         "heard": heard,
         "token": form.data.get("token") or token(),
@@ -100,6 +100,11 @@ def _form(
         "command": job_command(command_word(name), row["id"], *sure, fields=verb.fields, values=values, reason=reason),
     }
     return show(request, "console/action.html", context, part="dialog", status=status)
+
+
+def _resumes(row: Row) -> bool:
+    """Can it go on from its checkpoint?"""
+    return bool(row["has_checkpoint"]) and not row.get("outdated")
 
 
 def _heard(row: Row) -> float | None:

@@ -24,6 +24,7 @@ from jobs.console.views.render import action, person, show
 from jobs.domain.bulk import (
     CAME_BACK,
     NO_CHECKPOINT,
+    OUTDATED,
     OVER_LIMIT,
     SPECS,
     TENANT_PAUSED,
@@ -124,9 +125,10 @@ def _skips(ask: Ask, found: Preview) -> list[tuple[int, str, str]]:
         TENANT_PAUSED: {"held": "1"},
         TENANT_SUSPENDED: {"held": "1"},
         NO_CHECKPOINT: {"kept": ""},
+        OUTDATED: {"outdated": "1"},
     }
     return [
-        (number, _why(why, ask), ask.url(**along[why]) if why in along else "")
+        (number, _why(why, ask), next((ask.url(**how) for start, how in along.items() if why.startswith(start)), ""))
         for why, number in sorted(found.why.items(), key=lambda one: (-one[1], one[0]))
     ]
 
@@ -147,6 +149,9 @@ def _taken(ask: Ask, found: Preview) -> list[tuple[str, str, str]]:
         lines.append((f"{found.came_back:,}", "came back after a redrive and are taken along", ask.url(boomerangs="")))
     if ask.held_tenants:
         lines.append(("", "Jobs of paused and suspended tenants are taken along, and wait there", ask.url(held="")))
+    if ask.outdated:
+        lines.append(("", "Jobs whose checkpoint another version of their handler wrote start from the beginning",
+                      ask.url(outdated="")))  # fmt: skip
     if found.whole and found.kept and bare:
         lines.append((f"{bare:,}", "have no checkpoint and start from the beginning", ask.url(kept="1")))
     return lines

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jobs.conf import conf
-from jobs.domain.errors import InvalidInput, JobNotFound, JobsError
+from jobs.domain.errors import CannotResume, InvalidInput, JobNotFound, JobsError
 from jobs.domain.masking import mask_json
 from jobs.domain.states import word
 from jobs.management.shell import REFUSED, is_terminal, person, refusals
@@ -48,7 +48,9 @@ class Command(BaseCommand):
             verb.add_argument("--json", action="store_true", help="For scripts.")
             if name == "retry":
                 verb.add_argument(
-                    "--checkpoint", choices=("keep", "drop"), default="keep", help="drop: from the start."
+                    "--checkpoint",
+                    choices=("keep", "drop"),
+                    help="keep: from there or not at all; drop: from the start. Else from there where there is one.",
                 )
             if name == "force-cancel":
                 verb.add_argument("--sure", action="store_true", help="Also when its worker is alive.")
@@ -124,7 +126,13 @@ def _answers(verb: str, options: dict[str, Any]) -> list[dict[str, Any]]:
     calls: dict[str, Callable[[], list[Moved]]] = {
         "cancel": lambda: actions.cancel(who, ids, reason),
         "force-cancel": lambda: actions.force_cancel(who, ids, reason, options["sure"]),
-        "retry": lambda: actions.retry(who, ids, reason, keep_checkpoint=options["checkpoint"] == "keep"),
+        "retry": lambda: actions.retry(
+            who,
+            ids,
+            reason,
+            keep_checkpoint=options["checkpoint"] != "drop",
+            must_resume=options["checkpoint"] == "keep",
+        ),
         "run-now": lambda: actions.run_now(who, ids, reason),
         "priority": lambda: actions.set_priority(who, ids, reason, options["to"]),
         "purge": lambda: actions.purge(who, ids, reason),
@@ -135,10 +143,15 @@ def _answers(verb: str, options: dict[str, Any]) -> list[dict[str, Any]]:
             "job": one.job_id,
             "found": one.found,
             "now": one.now,
-            "refused": None if one.changed else str(one.refusal(verb)),
+            "refused": None if one.changed else _refusal(one, verb),
         }
         for one in calls[verb]()
     ]
+
+
+def _refusal(one: Moved, verb: str) -> str:
+    error = one.refusal(verb)
+    return f"{error}; add --checkpoint drop" if isinstance(error, CannotResume) else str(error)
 
 
 def _rerun(job_id: str, reason: str) -> dict[str, Any]:

@@ -87,6 +87,8 @@ def _outcome(operation: Taken, item: Item, answer: Moved) -> Decided:
         return Decided(item.position, "done")
     if answer.holder is not None:
         return Decided(item.position, "skipped", KEY_HELD, answer.holder)
+    if answer.obstacle is not None:
+        return Decided(item.position, "skipped", answer.obstacle)
     if operation.kind is Kind.RESTORE:
         return Decided(item.position, "skipped", NOT_IN_TRASH if answer.found is None else ID_TAKEN)
     if answer.found is not None and answer.found.startswith("TRASH"):
@@ -102,7 +104,7 @@ def _retry(operation: Taken, ids: Sequence[str]) -> list[Moved]:
     options = operation.options
     return transitions.retry(
         ids, actor=operation.actor, reason=_why(operation), keep_checkpoint=options.keep_checkpoint,
-        priority=options.priority,
+        restart_outdated=options.outdated, priority=options.priority,
     )  # fmt: skip
 
 

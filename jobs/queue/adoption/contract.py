@@ -104,6 +104,7 @@ JOBS = Table(
         _filled("redriveCount", Kind.WHOLE, "0"),
         _filled("lostCount", Kind.WHOLE, "0"),
         Column("progressAt", Kind.TIME),
+        _open("checkpointVersion", Kind.TEXT),
     ),
 )
 

@@ -1,7 +1,7 @@
 -- The jobs of a batch as they are now. Those that somebody has locked are passed over: nobody is waited for.
 WITH got AS MATERIALIZED (
     SELECT id, status::text AS status, dlq, "redriveCount" AS redrives,
-           checkpoint IS NOT NULL AS kept
+           detiq_kept(checkpoint) AS kept
       FROM "PlatformJob" WHERE id = ANY (%(ids)s) ORDER BY id FOR UPDATE SKIP LOCKED
 )
 SELECT w.id, g.status, g.dlq, g.redrives, g.kept,

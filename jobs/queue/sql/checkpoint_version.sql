@@ -1,0 +1,1 @@
+SELECT "checkpointVersion" AS version FROM "PlatformJob" WHERE id = %(id)s
