@@ -166,7 +166,11 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # One cache for all processes: allauth's rate limits would otherwise count per process.
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "django_cache"},
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "django_cache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
 
 # --- Mail: alerts alone. Without EMAIL_URL no channel can be e-mail, and nothing is sent. -----------------------------

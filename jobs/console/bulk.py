@@ -1,17 +1,17 @@
 """What an address asks to be done to many jobs. Strict: a part that is unknown, empty or unusable is refused, for a set
 that is larger than meant is worse than none."""
 
-import shlex
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from jobs.console.commands import Word, command
 from jobs.console.filters import TEXTS, JobFilter, moment, where
 from jobs.domain.bulk import MOST_REDRIVES, MOST_REDRIVES_EVER, SPECS, Kind, Options
 from jobs.domain.errors import InvalidInput
-from jobs.domain.states import DEAD_LETTERED, word
+from jobs.domain.states import word
 from jobs.queue.operations import Selection
 
 _SWITCHES = {"boomerangs", "held", "kept", "outdated"}
@@ -20,7 +20,6 @@ _OURS = ("operation", "outcome", *_OF_REDRIVES)
 _SEVERAL = {"state", "id"}
 _KNOWN = {*TEXTS, "state", "age", "id", *_OURS}
 OUTCOMES = ("done", "skipped", "failed", "again")
-_DLQ_FLAGS = {"type": "--type", "tenant": "--tenant", "group": "--group"}
 
 
 @dataclass(frozen=True)
@@ -164,40 +163,6 @@ class Ask:
                       WHERE i.operation_id = %(operation)s AND i.outcome = ANY (%(outcomes)s))"""  # noqa: S608
         return clause, {"operation": self.operation, "outcomes": outcomes}
 
-    def command(self, options: Options, reason: str = "…") -> str:
-        """The same at a shell; empty when a filter cannot say it: a command acts on all tenants."""
-        ask = self._of_all()
-        return "" if ask is None else ask._command(options, reason)
-
-    def _of_all(self) -> "Ask | None":
-        """The same for somebody who sees all tenants: the limit becomes a part of the filter. None: it cannot."""
-        within, tenant = self.filter.within, self.filter.texts.get("tenant")
-        if within is None or tenant in within:
-            return self
-        if tenant is not None or len(within) != 1:
-            return None
-        return replace(self, filter=self.filter.with_text("tenant", *within))
-
-    def _command(self, options: Options, reason: str) -> str:
-        texts = self.filter.texts
-        of_dlq = self.kind in {Kind.RETRY, Kind.PURGE} and self.filter.states in {(), (DEAD_LETTERED,)}
-        if self.kind is Kind.PURGE and not self.filter.states:
-            of_dlq = False
-        if of_dlq and set(texts) <= set(_DLQ_FLAGS) and not self.filter.age and self.operation is None:
-            words = ["manage.py", "dlq", self.kind.value]
-            words += [part for name in texts for part in option(_DLQ_FLAGS[name], texts[name])]
-            words += [part for one in self.filter.ids for part in option("--id", one)]
-            words += [] if texts or self.filter.ids else ["--all"]
-            words += ["--boomerangs"] if self.boomerangs else []
-            words += ["--held-tenants"] if self.held_tenants else []
-            words += ["--with-checkpoint"] if self.kept_only else []
-            words += ["--outdated"] if self.outdated else []
-            words += ["--max-redrives", str(self.redrives)] if self.redrives != MOST_REDRIVES else []
-        else:
-            words = ["manage.py", "operation", "start", self.kind.value.replace("_", "-")]
-            words += ["--filter", self.query()] if self.query() else ["--all"]
-        return shlex.join([*words, *_flags(self.kind, options), "--reason", reason])
-
 
 def _check(kind: Kind, query: QueryDict) -> None:
     """Each part is one that this kind of work knows, says something, and says it once."""
@@ -232,31 +197,26 @@ _WORDS = {"": "", "done": "those done", "skipped": "those skipped", "failed": "t
           "again": "those that failed, then or later"}  # fmt: skip
 
 
-def _flags(kind: Kind, options: Options) -> list[str]:
-    found = []
-    if kind is Kind.PRIORITY and options.priority is not None:
-        found += ["--priority", str(options.priority)]
-    if options.rate is not None:
-        found += ["--rate", str(options.rate)]
-    if kind is Kind.RETRY:
-        if options.ramp:
-            found.append("--ramp")
-        if options.idle_percent is not None:
-            found += ["--idle", str(options.idle_percent)]
-        if options.priority is not None:
-            found += ["--priority", str(options.priority)]
-        if not options.keep_checkpoint:
-            found.append("--start-over")
-        if options.brake_percent is not None:
-            found += ["--brake", f"{options.brake_percent}/{options.brake_of}"]
-        if options.brake_wait_seconds is not None:
-            found += ["--brake-wait", f"{options.brake_wait_seconds}s"]
+def confirming(kind: Kind, preview_id: str, options: Options, reason: str = "") -> list[Word]:
+    """The command that confirms a preview, with the choices of its form."""
+    numbers = {"--rate": ("rate", options.rate), "--idle": ("idle_percent", options.idle_percent),
+               "--priority": ("priority", options.priority)}  # fmt: skip
+    given = {option: (name, str(value)) for option, (name, value) in numbers.items() if value is not None}
+    return command(
+        "operation", "start", preview_id, *(_flags(options) if kind is Kind.RETRY else ()), reason=reason,
+        fields={option: name for option, (name, _) in given.items()}, values=dict(given.values()),
+    )  # fmt: skip
+
+
+def _flags(options: Options) -> list[str]:
+    found = ["--ramp"] if options.ramp else []
+    if not options.keep_checkpoint:
+        found.append("--start-over")
+    if options.brake_percent is not None:
+        found += ["--brake", f"{options.brake_percent}/{options.brake_of}"]
+    if options.brake_wait_seconds is not None:
+        found += ["--brake-wait", f"{options.brake_wait_seconds}s"]
     return found
-
-
-def option(name: str, value: str) -> list[str]:
-    """An option of a command with its value, which may look like another option."""
-    return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
 def preview_url(kind: Kind, query: str = "") -> str:

@@ -102,9 +102,9 @@ class Options:
 
     Of a redrive: `ramp` leads up to the rate while what it releases ends well; `idle_percent` is the share of the workers'
     idle slots that it may use; `priority` is the highest that its jobs go back with; `boomerangs` and `held_tenants` are
-    taken along or left; `max_redrives` None: no limit; `kept_only` leaves jobs without a checkpoint; with `outdated` those whose
-    checkpoint another version of the handler wrote start over, instead of being left. `shown`: how many the person saw,
-    None when they were not counted to the end.
+    taken along or left; `max_redrives` None: no limit; `kept_only` leaves jobs without a checkpoint; `outdated`: those
+    whose checkpoint another version of the handler wrote start over, instead of being left. `shown`: how many the person
+    saw, None when they were not counted to the end.
     """
 
     keep_checkpoint: bool = True

@@ -112,7 +112,9 @@ class CannotResume(JobsError):
     """The job cannot go on from its checkpoint; nothing was changed."""
 
     def __init__(self, job_id: str, why: str) -> None:
-        super().__init__(f"job {job_id[:200]} cannot go on from its checkpoint: {why}. It can start over. Nothing changed")
+        super().__init__(
+            f"job {job_id[:200]} cannot go on from its checkpoint: {why}. It can start over. Nothing changed"
+        )
         self.why = why
 
 
@@ -130,6 +132,23 @@ class OperationRefused(JobsError):
     def __init__(self, step: str, operation_id: int, found: str) -> None:
         super().__init__(f"operation {operation_id} is {found}; nothing changed by {step}")
         self.found = found
+
+
+class PreviewGone(JobsError):
+    """There is no such preview any more; nothing was done."""
+
+    def __init__(self, preview_id: str, minutes: int) -> None:
+        super().__init__(
+            f"there is no preview {preview_id[:100]}: one holds for {minutes} minutes; look again. Nothing was done"
+        )
+
+
+class AlreadyBegun(JobsError):
+    """A preview was confirmed before; nothing more was done."""
+
+    def __init__(self, operation_id: int) -> None:
+        super().__init__(f"operation {operation_id} has already begun from this preview; nothing more was done")
+        self.operation_id = operation_id
 
 
 class NothingToDo(JobsError):

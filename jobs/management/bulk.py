@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import IO, Any, cast
 
@@ -11,11 +12,12 @@ from django.http import QueryDict
 from rich.console import Console
 from rich.table import Table
 
+from jobs.console import previews
 from jobs.console.bulk import Ask
 from jobs.console.queries import bulk as preview
 from jobs.console.queries import operations as read
 from jobs.domain.bulk import SPECS, STATE_WORDS, Kind, Options
-from jobs.domain.errors import InvalidInput, OperationNotFound
+from jobs.domain.errors import AlreadyBegun, InvalidInput, OperationNotFound, PreviewGone
 from jobs.management.shell import REFUSED, is_terminal, person, seconds_until
 from jobs.operations import bulk
 from jobs.queue.statements import Row
@@ -106,13 +108,34 @@ def parse_ask(kind: Kind, query: str) -> Ask:
 
 def begin(command: BaseCommand, ask: Ask, options: dict[str, Any]) -> None:
     """Asks, begins, works, and says what became of it. Exit 1 when rows failed or nothing was begun."""
+    _begin(command, ask, options, lambda: _asked(command, ask, options))
+
+
+def confirm(command: BaseCommand, preview_id: str, options: dict[str, Any]) -> None:
+    """The same for what a page showed, which asks nothing more but where nothing narrows it.
+
+    Raises `AlreadyBegun`, `PreviewGone`.
+    """
+    if (operation_id := bulk.begun(preview_id)) is not None:
+        raise AlreadyBegun(operation_id)
+    if (shown := previews.find(preview_id)) is None:
+        raise PreviewGone(preview_id, previews.HOLDS_MINUTES)
+    if shown.ask.is_empty:
+        _asked(command, shown.ask, options)
+    _begin(command, shown.ask, options, lambda: shown.expected, preview_id)
+
+
+def _begin(
+    command: BaseCommand, ask: Ask, options: dict[str, Any], look: Callable[[], int | None], preview: str | None = None
+) -> None:
     chosen = options_of(ask, options)
     chosen.check(ask.kind)
-    expected = _asked(command, ask, options)
     started = bulk.start(
-        person(), ask.kind, ask.selection(), reason=options["reason"], options=chosen, expected=expected,
-        wakes=options["detach"],
+        person(), ask.kind, ask.selection(), reason=options["reason"], options=chosen, expected=look(),
+        preview=preview, wakes=options["detach"],
     )  # fmt: skip
+    if not started.fresh:
+        raise AlreadyBegun(started.id)
     if not options["detach"]:
         follow(command, started.id, quiet=options["json"])
     row = find(started.id)

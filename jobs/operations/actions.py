@@ -83,7 +83,7 @@ def force_cancel(person: Person, job_ids: Sequence[str], reason: str, sure: bool
 def retry(
     person: Person, job_ids: Sequence[str], reason: str, keep_checkpoint: bool = True, must_resume: bool = False
 ) -> list[Moved]:
-    """Takes jobs out of the DLQ, from their checkpoint or from the start. One that `must_resume` is left without a checkpoint."""
+    """Takes jobs out of the DLQ, from their checkpoint or from the start. Without one, those that `must_resume` stay."""
 
     def move(ids: Sequence[str], *, actor: str, reason: str) -> list[Moved]:
         return transitions.retry(

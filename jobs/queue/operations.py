@@ -191,6 +191,11 @@ def begin(
     return operation_id, _freeze(operation_id, kind, selection, options), True
 
 
+def of_key(key: str) -> int | None:
+    """The operation that was begun under a key."""
+    return next((row["id"] for row in run("operation_by_key", {"key": key})), None)
+
+
 def _freeze(operation_id: int, kind: Kind, selection: Selection, options: Options) -> int:
     params = selection.params | judging(kind, options) | {"op_id": operation_id}
     with connection.cursor() as cursor:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
-from jobs.console.bulk import Ask
+from jobs.console.bulk import Ask, preview_url
 from jobs.domain.bulk import Kind, Options
 from jobs.models import AuditEntry, Job, Operation, OperationItem
 from jobs.operations import bulk
@@ -58,7 +60,9 @@ def test_a_preview_says_what_will_happen_split_and_sampled(operator: Client) -> 
     assert "1 stay: came back to the DLQ after a redrive" in shown and "1 stay: another active job holds" in shown
     assert "acme 3" in shown and "globex 4" in shown
     assert "match the filter and are not in the set: Queued" in shown and "not in the set: Done" in shown
-    assert "manage.py dlq retry --type CRAWL --rate 120 --ramp --brake 20/50 --brake-wait 2700s --reason" in shown
+    assert re.search(
+        "manage.py operation start [0-9a-f]{16} --ramp --brake 20/50 --brake-wait 2700s --rate 120 --reason", shown
+    )
     assert response.context["acts"] == 5 and len(response.context["found"].sample) == 7
 
 
@@ -336,34 +340,65 @@ def test_lists_offer_what_their_rows_allow(as_role: Callable[..., Client]) -> No
     assert "/bulk/purge/?type=CRAWL" not in as_role("operator").get("/dlq/").content.decode()
 
 
+def previewed(client: Client, url: str, **more: str) -> tuple[list[str], dict[str, str]]:
+    """What confirms one preview: the words of its command, and the fields of its form."""
+    page = client.get(url)
+    return [*(word.text for word in page.context["command"][1:-1]), "proxy rolled back"], form(
+        page.content.decode(), **more
+    )
+
+
 @pytest.mark.parametrize(
-    ("kind", "query", "command"),
-    [
-        (
-            Kind.RETRY,
-            "group=v1%3Aa&tenant=o%27neill",
-            """manage.py dlq retry --tenant 'o'"'"'neill' --group v1:a --reason x""",
-        ),
-        (
-            Kind.CANCEL,
-            "type=A&state=QUEUED",
-            "manage.py operation start cancel --filter 'type=A&state=QUEUED' --reason x",
-        ),
-        (Kind.PURGE, "type=A&state=DEAD_LETTERED", "manage.py dlq purge --type A --reason x"),
-        (Kind.PURGE, "type=A", "manage.py operation start purge --filter type=A --reason x"),
-        (Kind.RUN_NOW, "", "manage.py operation start run-now --all --reason x"),
-        (Kind.RETRY, "", "manage.py dlq retry --all --reason x"),
-        (Kind.RETRY, "tenant=--all&id=-1", "manage.py dlq retry --tenant=--all --id=-1 --reason x"),
-    ],
-)
-def test_each_preview_has_its_command(kind: Kind, query: str, command: str) -> None:
-    assert Ask.parse(kind, QueryDict(query)).command(Options(), "x") == command
+    ("kind", "query", "dead_letters"),
+    [(Kind.RETRY, "type=CRAWL&tenant=halden-bank", True), (Kind.CANCEL, "state=QUEUED&tenant=halden-bank", False),
+     (Kind.PRIORITY, "type=CRAWL", False), (Kind.PURGE, "type=CRAWL", True)],
+)  # fmt: skip
+def test_a_previews_command_confirms_the_same_preview_once(
+    admin: Client, empty_cache: None, kind: Kind, query: str, dead_letters: bool
+) -> None:
+    """By page and shell it is the same set, the same choices, the same row of the audit; the second is told."""
+    JobFactory.create_batch(3, dead=dead_letters, type="CRAWL")
+    url, more = preview_url(kind, query), {"priority": "4"} if kind is Kind.PRIORITY else {}
+    options = [word for name, value in more.items() for word in (f"--{name}", value)]
+    shell_first, page_first = previewed(admin, url, **more), previewed(admin, url, **more)
+    call_command(*shell_first[0], *options, "--detach", stdout=io.StringIO())
+    admin.post(ACTIONS[f"bulk_{kind.value}"], page_first[1])
+    one, other = Operation.objects.order_by("id")
+    assert (one.kind, one.total, one.options, one.reason) == (other.kind, other.total, other.options, other.reason)
+    by_shell, by_page = AuditEntry.objects.filter(action=f"bulk_{kind.value}").order_by("id")
+    assert (by_shell.numbers, by_shell.after, by_shell.reason) == (by_page.numbers, by_page.after, by_page.reason)
+    assert by_shell.filter | {"to": ""} == by_page.filter | {"to": ""} and by_shell.operation_id == one.id
+    assert by_shell.actor.startswith("command:") and by_page.actor == "the-admin"
+    with pytest.raises(CommandError, match=f"operation {other.id} has already begun") as refused:
+        call_command(*page_first[0], *options, stdout=io.StringIO())
+    answer = admin.post(ACTIONS[f"bulk_{kind.value}"], shell_first[1], follow=True)
+    assert f"Operation {one.id} has already begun" in answer.content.decode()
+    assert refused.value.returncode == 1 and Operation.objects.count() == 2
+
+
+def test_a_preview_that_is_gone_or_unclear_begins_nothing(admin: Client, empty_cache: None) -> None:
+    JobFactory.create_batch(2, dead=True)
+    everything = previewed(admin, "/bulk/retry/")[0]
+    for words, code, said in (
+        (["operation", "start", "0123456789abcdef"], 1, "there is no preview"),
+        (["operation", "start", "everything", "--all"], 2, "neither a preview's id nor one of"),
+        ([*everything, "--boomerangs"], 2, "which jobs are meant"),
+        (everything, 1, "Nobody can answer here"),
+    ):
+        with pytest.raises(CommandError, match=said) as refused:
+            call_command(*words, *([] if "--reason" in words else ["--reason", "x"]), stdout=io.StringIO())
+        assert refused.value.returncode == code and not Operation.objects.exists()
+    cache.clear()
+    with pytest.raises(CommandError, match="one holds for 10 minutes"):
+        call_command(*everything, "--yes", stdout=io.StringIO())
+    page = admin.get("/bulk/retry/")
+    assert admin.get(page.context["permalink"]).context["query"] == page.context["query"]
 
 
 def test_times_of_the_viewers_clocks_are_the_same_moments_elsewhere(operator: Client) -> None:
     operator.cookies["detiq_zone"] = "Asia/Kolkata"
     page = operator.get("/bulk/cancel/?from=2026-11-01T00:00&to=2026-11-02")
-    assert "from=2026-11-01T00%3A00%3A00%2B05%3A30&to=2026-11-02T00%3A00%3A00%2B05%3A30" in page.context["command"]
+    assert "from=2026-11-01T00%3A00%3A00%2B05%3A30&to=2026-11-02T00%3A00%3A00%2B05%3A30" in page.context["permalink"]
     assert page.context["ask"].filter.texts["from"] == "2026-11-01T00:00:00+05:30"
 
 

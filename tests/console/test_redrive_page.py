@@ -35,7 +35,7 @@ def test_what_is_left_can_be_taken_along_and_the_other_way(operator: Client) -> 
     assert "1 stay: redriven as often as the limit allows, 5 times" in text(along)
     assert "3 of 6 have a checkpoint, at 60 % on average" in text(along)
     assert "3 have no checkpoint and start from the beginning" in text(along)
-    assert "--boomerangs --held-tenants" in text(along)
+    assert "boomerangs=1&held=1" in along.context["permalink"]
     kept = operator.get("/bulk/retry/?type=CRAWL&held=1&boomerangs=1&kept=1&redrives=0")
     assert kept.context["acts"] == 3 and kept.context["found"].why["it has no checkpoint"] == 4
     operator.post(ACTIONS["bulk_retry"], form(kept.content.decode(), rate="", brake_wait_minutes=""))

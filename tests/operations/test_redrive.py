@@ -88,12 +88,16 @@ def test_checkpoints_of_another_version_are_left_or_start_over_as_chosen(
     conn: Any, choice: dict[str, Any], acts: int, kept: int
 ) -> None:
     dead(conn, 3, checkpoint="[1]", checkpointVersion="2")
-    conn.execute("""UPDATE "PlatformJob" SET "checkpointVersion" = CASE id WHEN 'd2' THEN '1' END WHERE id IN ('d2', 'd3')""")
+    conn.execute(
+        """UPDATE "PlatformJob" SET "checkpointVersion" = CASE id WHEN 'd2' THEN '1' END WHERE id IN ('d2', 'd3')"""
+    )
     conn.execute("""INSERT INTO worker (id, host, pid, slots, types, versions)
                     VALUES ('w', 'h', 1, 1, '{CRAWL}', '{"CRAWL": "2"}')""")
     said = foretold(Options(**choice))
     assert said[0] == acts and said == came_true(**choice)
-    assert all(why == "its checkpoint was written by version 1 of its handler, which is version 2 now" for why in said[1])
+    assert all(
+        why == "its checkpoint was written by version 1 of its handler, which is version 2 now" for why in said[1]
+    )
     resumed = conn.execute("""SELECT count(*) FROM "PlatformJob" WHERE NOT dlq AND checkpoint IS NOT NULL""").fetchone()
     assert resumed == (kept,)
 

@@ -9,8 +9,9 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from jobs.console import previews
 from jobs.console.accounts import confirmed
-from jobs.console.bulk import Ask, preview_url
+from jobs.console.bulk import Ask, confirming, preview_url
 from jobs.console.filters import JobFilter
 from jobs.console.forms import BulkForm, problem
 from jobs.console.permissions import can, who_may
@@ -20,7 +21,7 @@ from jobs.console.queries.bulk import Preview
 from jobs.console.queries.db import database_now
 from jobs.console.queries.overview import shared
 from jobs.console.views.once import token
-from jobs.console.views.render import action, person, show
+from jobs.console.views.render import action, done, person, show
 from jobs.domain.bulk import (
     CAME_BACK,
     NO_CHECKPOINT,
@@ -32,14 +33,12 @@ from jobs.domain.bulk import (
     Kind,
     Options,
 )
-from jobs.domain.errors import InvalidInput, NothingToDo, SetGrew
+from jobs.domain.errors import AlreadyBegun, InvalidInput, NothingToDo, SetGrew
 from jobs.domain.states import WORDS, word
 from jobs.operations import bulk
 
 # What a redrive is proposed with: slow enough to be watched, stopped by itself when it goes wrong.
 PROPOSED = {"rate": "120", "ramp": "on", "brake_percent": "20", "brake_of": "50", "brake_wait_minutes": "45"}
-# What was shown longer ago is looked at once more.
-SHOWN_MINUTES = 10
 # Kinds of the menu on a list, each with its word there.
 MENU: tuple[tuple[Kind, str], ...] = (
     (Kind.CANCEL, "Cancel…"),
@@ -81,6 +80,8 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
     values = first if form is None else {name: form.data.get(name, "") for name in form.fields}
     acts = found.acts if found.whole else found.n
     action = f"bulk_{ask.kind.value}"
+    allowed, pinned = can(request.user, action), ask.pinned(now)
+    preview_id = previews.keep(pinned, found.n if found.known and found.whole else None) if allowed else token()
     context = {
         "ask": ask,
         "kind": ask.kind.value,
@@ -96,12 +97,14 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
         "values": values,
         "problems": {name: problem(form, name) for name in form.errors} if form else {},
         "refusal": refusal,
-        "token": values.get("token") or token(),
-        "query": ask.pinned(now).query(),
+        "token": preview_id,
+        "query": pinned.query(),
+        "permalink": pinned.url(),
         "action_url": reverse(f"console:{action}"),
         "back_url": _back(ask),
-        "command": ask.command(options),
-        "allowed": can(request.user, action),
+        "command": confirming(ask.kind, preview_id, options, values.get("reason", "")) if allowed else [],
+        "holds": previews.HOLDS_MINUTES,
+        "allowed": allowed,
         "who": who_may(action),
         "must_type": ask.is_empty,
         "shown_at": now.isoformat(),
@@ -186,25 +189,41 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
         data = form.cleaned_data
         if _expired(data["shown_at"]):
             return _page(
-                request, ask, form, 409, refusal=f"this was shown more than {SHOWN_MINUTES} minutes ago; look again"
+                request,
+                ask,
+                form,
+                409,
+                refusal=f"this was shown more than {previews.HOLDS_MINUTES} minutes ago; look again",
             )
         try:
             started = bulk.start(
                 person(request), kind, ask.selection(), reason=data["reason"], options=form.options(ask.options),
-                key=data["token"] or None, expected=None if data["at_least"] else data["expected"],
+                key=data["token"] or None, preview=_preview(ask, data["token"]),
+                expected=None if data["at_least"] else data["expected"],
             )  # fmt: skip
         except (SetGrew, NothingToDo) as error:
             return _page(request, ask, form, 409, refusal=str(error))
+        url = reverse("console:operation", args=[started.id])
+        if not started.fresh:
+            return done(request, str(AlreadyBegun(started.id)).capitalize() + ".", url)
         shared.changed()
-        return HttpResponseRedirect(reverse("console:operation", args=[started.id]))
+        return HttpResponseRedirect(url)
 
     return action(f"bulk_{kind.value}")(_guarded(kind, start))
+
+
+def _preview(ask: Ask, form_token: str) -> str | None:
+    """The preview that a form confirms, if it asks for what that showed."""
+    shown = previews.find(form_token)
+    return form_token if shown and (shown.ask.kind, shown.ask.query()) == (ask.kind, ask.query()) else None
 
 
 def _expired(shown_at: str) -> bool:
     """Was it shown too long ago to be what is there?"""
     try:
-        return bool(shown_at) and database_now() - datetime.fromisoformat(shown_at) > timedelta(minutes=SHOWN_MINUTES)
+        return bool(shown_at) and database_now() - datetime.fromisoformat(shown_at) > timedelta(
+            minutes=previews.HOLDS_MINUTES
+        )
     except (ValueError, TypeError):
         return True
 

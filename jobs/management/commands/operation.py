@@ -6,12 +6,15 @@ from urllib.parse import urlencode
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from jobs.console import previews
 from jobs.console.queries import operations as read
 from jobs.domain.bulk import Kind
 from jobs.domain.errors import InvalidInput
 from jobs.management import bulk
 from jobs.management.shell import person, refusals
 from jobs.operations import bulk as operations
+
+KINDS = {kind.value.replace("_", "-"): kind for kind in Kind}
 
 
 class Command(BaseCommand):
@@ -21,8 +24,10 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|start|pause|resume|stop")
         shown = verbs.add_parser("list", help="The newest operations.")
         one = verbs.add_parser("show", help="One operation: how far it is, and why rows were left.")
-        begun = verbs.add_parser("start", help="Does something to all jobs of a filter.")
-        begun.add_argument("kind", choices=[kind.value.replace("_", "-") for kind in Kind])
+        begun = verbs.add_parser(
+            "start", help="Does something to all jobs of a filter, or what a page's preview showed."
+        )
+        begun.add_argument("what", metavar="KIND|PREVIEW", help=f"{', '.join(KINDS)}; or the id of a preview.")
         begun.add_argument("--filter", help="The query of a list's address: 'type=CRAWL&state=QUEUED'.")
         begun.add_argument("--all", action="store_true", help="Every job that can be.")
         bulk.add_options(begun, tuple(Kind))
@@ -63,11 +68,20 @@ class Command(BaseCommand):
             self.stdout.write(f"{one['n']:>9,}  {one['outcome']}: {one['reason']}")
 
     def _start(self, options: dict[str, Any]) -> None:
+        if previews.looks_like(options["what"]):
+            return self._confirm(options)
+        if options["what"] not in KINDS:
+            raise InvalidInput("what", f"it is neither a preview's id nor one of {', '.join(KINDS)}")
         if bool(options["filter"]) == options["all"]:
             raise InvalidInput("--filter", "give a filter, or say --all; not both, not neither")
-        kind, query = Kind(options["kind"].replace("-", "_")), options["filter"] or ""
+        kind, query = KINDS[options["what"]], options["filter"] or ""
         more = {name: value for name, value in bulk.chosen(options).items() if f"{name}=" not in query}
         bulk.begin(self, bulk.parse_ask(kind, "&".join(filter(None, [query, urlencode(more)]))), options)
+
+    def _confirm(self, options: dict[str, Any]) -> None:
+        if options["filter"] or options["all"] or bulk.chosen(options):
+            raise InvalidInput("what", "a preview says itself which jobs are meant; give only how it is done")
+        bulk.confirm(self, options["what"], options)
 
     def _pause(self, options: dict[str, Any]) -> None:
         operations.pause(person(), options["id"], options["reason"])

@@ -36,10 +36,12 @@ def start(
     reason: str,
     options: Options | None = None,
     key: str | None = None,
+    preview: str | None = None,
     expected: int | None = None,
     wakes: bool = True,
 ) -> Started:
-    """Freezes what matches now and has it worked on. The same `key` twice is one operation.
+    """Freezes what matches now and has it worked on. The same `key` of one person twice is one operation, and so is the same
+    `preview`, whoever confirms it.
 
     `expected`: how many the person saw. Raises `InvalidInput`, `NothingToDo`, `SetGrew`; then nothing was done.
     """
@@ -47,7 +49,8 @@ def start(
     options = replace(options or Options(), shown=expected)
     options.check(kind)
     try:
-        return _start(person, kind, selection, reason, options, key, expected, wakes)
+        mark = _mark(preview) if preview is not None else None if key is None else f"{person.actor}:{key}"
+        return _start(person, kind, selection, reason, options, mark, expected, wakes)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise InvalidInput(
@@ -69,7 +72,7 @@ def _start(
     with transaction.atomic():
         operation_id, total, fresh = operations.begin(
             kind, selection, actor=person.actor, reason=reason.strip(), options=options,
-            key=None if key is None else f"{person.actor}:{key}",
+            key=key,
         )  # fmt: skip
         if fresh:
             _check(total, expected)
@@ -82,6 +85,16 @@ def _start(
     if fresh:
         log.info("operation.begun", operation=operation_id, kind=kind.value, jobs=total, actor=person.actor)
     return Started(operation_id, total, fresh)
+
+
+def begun(preview: str) -> int | None:
+    """The operation that a preview was confirmed to; None: it was not."""
+    return operations.of_key(_mark(preview))
+
+
+def _mark(preview: str) -> str:
+    # No name of a person is empty, so that no key of a person's reads like it.
+    return f":preview:{preview}"
 
 
 def _check(total: int, expected: int | None) -> None:
