@@ -13,7 +13,7 @@ application = BodyLimit(_django, 2 * conf().artifact_max_bytes + 1_000_000)
 
 
 def _stand_in() -> None:
-    """Alerts are evaluated here while no worker does it: else nobody would say that none is there."""
+    """What outsiders wait for is done here while no worker does it: alerts, the end of pauses."""
     from jobs.workers.alerts import StandIn
 
     StandIn().start()

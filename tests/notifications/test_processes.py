@@ -1,10 +1,13 @@
 """Real workers: a death is told and an alert delivered without anybody's doing; a killed worker loses no message."""
 
+import threading
 import time
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from jobs.notifications import deliveries as queue
 from jobs.workers import alerts as watch
@@ -57,8 +60,6 @@ def test_a_message_that_a_killed_worker_had_taken_is_sent_by_the_next(conn: Any,
 
 
 def test_a_console_steps_in_while_no_worker_watches(conn: Any, settings: Any) -> None:
-    from dataclasses import replace
-
     settings.DETIQ = replace(
         settings.DETIQ, webhook_allowed_hosts=frozenset({"127.0.0.1"}), stand_in=timedelta(seconds=60)
     )
@@ -71,6 +72,32 @@ def test_a_console_steps_in_while_no_worker_watches(conn: Any, settings: Any) ->
         assert http.bodies[0]["alert"]["title"] == "No worker is live"
         assert not watch.look(), "it was done just now"
     assert watch.silent_seconds() == SILENT
+
+
+def test_a_console_ends_pauses_once_while_no_worker_does(conn: Any, settings: Any) -> None:
+    """Other programs read the flag alone, and would wait for ever. The alerts' stand-in may be off."""
+    settings.DETIQ = replace(settings.DETIQ, stand_in=timedelta(0))
+    conn.execute("""INSERT INTO queue_pause (reason, owner, created_at, ends_at)
+                    VALUES ('deploy', 'kim', now() - interval '2 hours', now() - interval '1 minute')""")
+    conn.execute(
+        """INSERT INTO queue_pause (reason, owner, type, ends_at) VALUES ('x', 'kim', 'T', now() + interval '1 h')"""
+    )
+    conn.execute("""INSERT INTO "SystemConfig" (key, value) VALUES ('queue.paused', 'true')""")
+
+    def console() -> None:
+        watch.stand_in()
+        connection.close()
+
+    threads = [threading.Thread(target=console) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert rows(conn, "SELECT value FROM \"SystemConfig\" WHERE key = 'queue.paused'") == [{"value": "false"}]
+    ended = rows(conn, "SELECT lifted_by, lift_reason, lifted_at = ends_at AS then FROM queue_pause ORDER BY id")
+    assert ended == [{"lifted_by": "sweep", "lift_reason": "its end has come", "then": True},
+                     {"lifted_by": None, "lift_reason": None, "then": None}]  # fmt: skip
+    assert not rows(conn, "SELECT 1 FROM alert_mark")
 
 
 def test_the_watch_is_a_duty_whose_error_is_written_down_and_stops_no_other(conn: Any) -> None:
