@@ -10,7 +10,7 @@ from statistics import fmean, variance
 from typing import Any
 
 from jobs.console import scope
-from jobs.console.forecast import FEWEST, Forecast
+from jobs.console.forecast import FEWEST, WIDE, Forecast
 from jobs.console.queries import counts
 from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
 from jobs.console.queries.overview import drain
@@ -248,7 +248,7 @@ def waits(others: list[Row], added: Mapping[str, int], left: list[int]) -> list[
     """Tenants take turns: until the last of a tenant's n jobs has started, of every other tenant's n at most have, too."""
     if len(left) < 2 or sum(left) < FEWEST:
         return []
-    pace, unsure = fmean(left), 1.65 * math.sqrt(max(variance(left), fmean(left)) / len(left))
+    pace, unsure = fmean(left), WIDE * math.sqrt(max(variance(left), fmean(left)) / len(left))
     found = []
     for one in others:
         more = sum(min(number, one["n"]) for number in added.values())
