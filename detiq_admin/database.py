@@ -40,7 +40,7 @@ def from_url(variable: str, url: str) -> dict[str, Any]:
     if not parts.get("dbname"):
         raise SettingError(f"{variable} names no database. It takes postgresql://USER:PASSWORD@HOST:PORT/NAME.")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "detiq_admin.postgresql_times",
         "NAME": parts.pop("dbname"),
         "USER": parts.pop("user", ""),
         "PASSWORD": parts.pop("password", ""),

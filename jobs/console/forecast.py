@@ -60,7 +60,7 @@ def forecast(queued: int, moves: Sequence[tuple[int, int]], now: datetime, *, he
 
 
 def _spells(falls: Sequence[int]) -> float:
-    """How many minutes say no more than one alone, as each is like the one before. So few minutes understate the likeness."""
+    """How many minutes say no more than one, as each is like the one before. So few minutes understate the likeness."""
     n, mean = len(falls), fmean(falls)
     spread = sum((one - mean) ** 2 for one in falls)
     if not spread:

@@ -132,7 +132,11 @@ class Options:
     def of(cls, found: dict[str, Any]) -> "Options":
         """Reads what was kept; what a later release knows more is left out."""
         known = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
-        return cls(**known | {"states": tuple(known.get("states", ()))})
+        states = known.pop("states", ())
+        first = cls(states=tuple(map(str, states)) if isinstance(states, list | tuple) else ())
+        return replace(
+            first, **{name: value for name, value in known.items() if _like(getattr(first, name), value, name)}
+        )
 
     def with_states(self, states: tuple[str, ...]) -> "Options":
         """The same for jobs in these states only."""
@@ -155,6 +159,13 @@ class Options:
         _between("idle_percent", self.idle_percent, 1, 100)
         _between("max_redrives", self.max_redrives, 1, MOST_REDRIVES_EVER)
         _between("priority", self.priority, -PRIORITIES, PRIORITIES)
+
+
+def _like(first: Any, value: Any, name: str) -> bool:
+    """Is this a value of that option? Those that are off at first are numbers, but for a moment."""
+    if first is not None:
+        return type(value) is type(first)
+    return value is None or type(value) is (str if name == "brake_since" else int)
 
 
 def _between(field: str, value: int | None, least: int, most: int) -> None:

@@ -33,6 +33,15 @@ def parse_json(text: str, field: str = "json") -> Any:
         raise InvalidInput(field, "nested too deeply to be read") from None
 
 
+def json_object(found: object) -> dict[str, Any]:
+    """An object of our own tables as the database gives it, text or read; empty when it holds anything else."""
+    try:
+        value = json.loads(found) if isinstance(found, str) else found
+    except (ValueError, RecursionError):
+        return {}
+    return dict(value) if isinstance(value, dict) else {}
+
+
 def check_json(
     text_or_value: object, max_bytes: int = 1_000_000, max_depth: int = MAX_DEPTH, *, field: str = "config"
 ) -> Any:

@@ -8,8 +8,9 @@ import psycopg
 from psycopg import DataError
 from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader, TimestamptzLoader
 
-EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
-LATEST = datetime(9999, 12, 29, tzinfo=UTC)
+# Far enough from what Python can hold that a page may add a retention or a pace to a time, in any zone.
+EARLIEST = datetime(100, 1, 1, tzinfo=UTC)
+LATEST = datetime(9900, 12, 31, tzinfo=UTC)
 
 # A claim locks and then counts: that needs a fresh view in each statement, whatever the role or the database says.
 READ_COMMITTED = "SET default_transaction_isolation = 'read committed'"
@@ -32,7 +33,10 @@ class UtcTimestampBinaryLoader(TimestampBinaryLoader):
 
 
 class BoundedTimestamptz(TimestamptzLoader):
-    """Times that Python cannot hold (infinity, the year 12000) become the nearest that every zone can show."""
+    """Times that Python cannot hold (infinity, the year 12000), or that are too near to those, become the nearest that can
+    be shown and reckoned with."""
+
+    timezone = UTC  # as Django's loaders say it
 
     def load(self, data: Any) -> datetime:
         """The time, or the first or last showable one."""
@@ -57,16 +61,16 @@ def _bounded(load: Callable[[Any], datetime], data: Any) -> datetime:
 
 def read_times_safely() -> None:
     """For every connection of this process: one row of no time must not make a whole answer unreadable. Called once,
-    before the first is opened. Django's cursors have loaders of their own: see `bound_times`."""
+    before the first is opened. Django's have loaders of their own: see `bound_times`."""
     psycopg.adapters.register_loader("timestamptz", BoundedTimestamptz)
     psycopg.adapters.register_loader("timestamp", BoundedTimestamp)
     psycopg.adapters.register_loader("timestamp", UtcTimestampBinaryLoader)
 
 
-def bound_times(cursor: Any) -> None:
-    """The same for one of Django's cursors."""
-    cursor.cursor.adapters.register_loader("timestamptz", BoundedTimestamptz)
-    cursor.cursor.adapters.register_loader("timestamp", BoundedTimestamp)
+def bound_times(connection: psycopg.Connection[Any]) -> None:
+    """The same for one of Django's connections."""
+    connection.adapters.register_loader("timestamptz", BoundedTimestamptz)
+    connection.adapters.register_loader("timestamp", BoundedTimestamp)
 
 
 read_times_safely()

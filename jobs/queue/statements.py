@@ -14,8 +14,6 @@ import psycopg
 from django.db import connection as django_connection
 from django.db import transaction as django_transaction
 
-from jobs.queue.connections import bound_times
-
 SQL = Path(__file__).parent / "sql"
 
 type Row = dict[str, Any]
@@ -47,8 +45,6 @@ def statement(name: str) -> Statement:
 def run(name: str, params: Row, using: Connection | None = None) -> list[Row]:
     """Runs `sql/<name>.sql` and returns its rows as dicts; none for a statement that returns nothing."""
     with (using or django_connection).cursor() as cursor:
-        if not isinstance(cursor, psycopg.Cursor):
-            bound_times(cursor)
         cursor.execute(statement(name).text, params)
         if cursor.description is None:
             return []

@@ -20,6 +20,7 @@ from jobs.domain.errors import (
 from jobs.domain.outcomes import Completed, DeadLettered
 from jobs.models import AuditEntry, Job, JobHistory, Operation, OperationItem
 from jobs.operations import bulk
+from jobs.operations.bulk.size import Size
 from jobs.queue import transitions
 from jobs.queue.operations import Selection
 from tests.operations.bulk_helpers import DEAD, EVERYTHING, KIM, begin, dead, outcomes, trash, work
@@ -285,6 +286,21 @@ def test_claims_go_on_while_ten_thousand_rows_are_purged(conn: Any, make_conn: C
     assert (done.state, done.done) == ("DONE", 10_000)
     assert len(slow) > 20 and sorted(slow)[int(len(slow) * 0.95)] < 0.2
     assert len(trash(conn)) == 10_000 and Job.objects.filter(dlq=True).count() == 0
+
+
+@pytest.mark.parametrize(("milliseconds_each", "rows"), [(0.05, 500), (0.2, 250), (2.0, 25), (60.0, 10)])
+def test_batches_steer_themselves_to_fifty_milliseconds(milliseconds_each: float, rows: int) -> None:
+    size = Size()
+    for _ in range(12):
+        size.took(size.rows, size.rows * milliseconds_each / 1000)
+    assert abs(size.rows - rows) <= 1
+    before = size.rows
+    size.took(size.rows, 0.16)  # the disk was busy for a moment
+    smaller = size.rows
+    assert 10 <= smaller <= max(10, before // 2)
+    for _ in range(3):
+        size.took(size.rows, size.rows * milliseconds_each / 1000)
+    assert smaller <= size.rows <= 2 * smaller, "what was learnt is not forgotten at once"
 
 
 # --- Rate, pause, stop -----------------------------------------------------------------------------------------------

@@ -62,7 +62,6 @@ SELECT json_build_object(
     'came_back', (SELECT count(*) FROM s WHERE redrives > 0 AND why IS NULL),
     'kept', (SELECT count(*) FROM s WHERE kept AND why IS NULL),
     'saved_percent', (SELECT round(avg(least(100, greatest(0, progress))))::integer FROM s WHERE kept AND why IS NULL),
-    'kept_since', (SELECT min(kept_at) FROM s WHERE kept AND why IS NULL),
     'added', (SELECT json_object_agg(tenant_id, n) FROM (
         SELECT tenant_id, count(*) AS n FROM s WHERE why IS NULL GROUP BY 1 ORDER BY 2 DESC LIMIT %(most_tenants)s) x),
     'tenants', (SELECT count(DISTINCT tenant_id) FROM s),
@@ -78,7 +77,8 @@ SELECT json_build_object(
     'oldest', (SELECT id FROM s ORDER BY since, id LIMIT 1),
     'newest', (SELECT id FROM s ORDER BY since DESC, id DESC LIMIT 1),
     'sample', (SELECT json_agg(id) FROM (SELECT id FROM s ORDER BY random() LIMIT %(samples)s) x)
-)::text AS found
+)::text AS found,
+    (SELECT min(kept_at) FROM s WHERE kept AND why IS NULL) AS kept_since
 """
 
 # A group's own sample may be any tenant's.
@@ -165,10 +165,10 @@ def _read(kind: Kind, selection: Selection, options: Options, states: Collection
         {line["id"]: line for line in fetch(_TRASH_LINES if selection.trash else _LINES, {"ids": ids})} if ids else {}
     )
     shown = [lines.get(one) for one in ids]
-    number, since = found.pop("n"), found.pop("kept_since")
+    number = found.pop("n")
     return Preview(
         n=min(number, most),
-        kept_since=datetime.fromisoformat(since) if since else None,
+        kept_since=row["kept_since"] if row else None,
         whole=number <= most,
         oldest=shown[0] if shown else None,
         newest=shown[1] if shown else None,

@@ -8,8 +8,6 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
-from jobs.queue.connections import bound_times
-
 type Row = dict[str, Any]
 
 # A page waits no longer than this for one statement.
@@ -69,7 +67,6 @@ def _limit(value: str) -> None:
 def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Row]:
     """The rows as dicts."""
     with connection.cursor() as cursor:
-        bound_times(cursor)
         cursor.execute(sql, params)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

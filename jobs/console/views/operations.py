@@ -23,6 +23,7 @@ from jobs.console.views.render import action, done, person, show
 from jobs.console.words import first_line
 from jobs.domain.bulk import HELD, MOVING, OPEN, SPECS, STATE_WORDS, Kind, Options
 from jobs.domain.errors import InvalidInput, JobsError, OperationNotFound, OperationRefused
+from jobs.domain.json_input import json_object
 from jobs.domain.states import DEAD_LETTERED
 from jobs.operations import bulk, exports
 from jobs.queue.operations import LEASE_SECONDS
@@ -104,7 +105,7 @@ def _find(operation_id: int) -> dict[str, Any]:
 
 
 def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
-    options = Options.of(_json(found["options"]))
+    options = Options.of(json_object(found["options"]))
     redrive = found["kind"] == Kind.RETRY
     pace = _pace(found, options) if redrive and found["state"] in MOVING else None
     return {
@@ -131,14 +132,10 @@ def _context(request: HttpRequest, found: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _json(found: Any) -> dict[str, Any]:
-    return dict(json.loads(found) if isinstance(found, str) else found)
-
-
 def _asked(found: dict[str, Any]) -> Ask | None:
     """What it was asked for; None when a later or earlier release wrote it in other words."""
     query = QueryDict(mutable=True)
-    for name, value in _json(found["filter"]).items():
+    for name, value in json_object(found["filter"]).items():
         if name == "within":  # whose jobs the person could see
             continue
         query.setlist(name, [str(one) for one in value] if isinstance(value, list) else [str(value)])
@@ -153,7 +150,7 @@ def _filter_words(found: dict[str, Any]) -> str:
         return read.UNSAID
     ask = _asked(found)
     if ask is None:
-        return json.dumps(_json(found["filter"]))[:300]
+        return json.dumps(json_object(found["filter"]))[:300]
     return ", ".join(f"{label} {value}" for label, value in ask.words()) or "everything"
 
 
@@ -298,7 +295,7 @@ def _form(request: HttpRequest, found: dict[str, Any], step: str, form: ReasonFo
     if found["state"] not in _STEPS[step][1]:
         raise OperationRefused(step, found["id"], STATE_WORDS.get(found["state"], found["state"]))
     title, effect = _TITLES[step]
-    options = Options.of(_json(found["options"]))
+    options = Options.of(json_object(found["options"]))
     rate = _slower(found, options) if step == "resume" else None
     pace = [] if rate in (None, options.rate) else [f"--rate {rate}"]
     context = {

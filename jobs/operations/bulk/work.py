@@ -19,15 +19,13 @@ from jobs.domain.bulk import OperationState
 from jobs.domain.errors import JobsError
 from jobs.operations.bulk import brake, doing
 from jobs.operations.bulk.pace import Pace, pace
+from jobs.operations.bulk.size import LARGEST, SMALLEST, Size
 from jobs.operations.bulk.steer import numbers
 from jobs.queue import operations
 from jobs.queue.operations import Counted, Decided, Item, Taken
 
 log = structlog.get_logger("jobs.operations")
 
-SMALLEST, FIRST, LARGEST = 10, 50, 500
-# A batch should be over before anybody notices that its rows are locked.
-BATCH_SECONDS = 0.06
 # Between two batches the database belongs to the claims.
 REST, LONGEST_REST_SECONDS = 0.15, 0.05
 # How much of a rate's allowance may be used at once.
@@ -89,7 +87,8 @@ class _Slice:
     def __init__(self, operation: Taken, runner: str, deadline: float, pace: Pace) -> None:
         self._operation, self._runner, self._deadline = operation, runner, deadline
         self._rate, self._room = pace.rate, pace.room
-        self._size, self._before, self._after = FIRST, operation.reached, operation.reached
+        self._size, self._looked_at = Size(), 0
+        self._before, self._after = operation.reached, operation.reached
         self._resumed = operation.reached > 0
         self._counted: Counted | None = None
 
@@ -109,15 +108,15 @@ class _Slice:
             delay = self._batch()
         except (DatabaseError, psycopg.Error, JobsError) as error:
             if isinstance(error.__cause__, _IN_THE_WAY):
-                self._size = max(SMALLEST, self._size // 2)
+                self._size.halve()
                 return LOCKED_DELAY
             if isinstance(error, OperationalError):
                 raise
             log.warning("operation.batch_failed", operation=self._operation.id, error=str(error)[:LONGEST_ERROR])
             return self._one_by_one()
         took = max(time.monotonic() - began, 0.001)
-        self._size = int(min(max(self._size * BATCH_SECONDS / took, SMALLEST), self._size * 2, LARGEST))
         if delay == 0.0:
+            self._size.took(self._looked_at, took)
             time.sleep(min(took * REST, LONGEST_REST_SECONDS))
         return delay
 
@@ -130,7 +129,8 @@ class _Slice:
                 operations.beat(self._operation.id, self._runner)
                 return self._until_allowed()
             self._before = self._after
-            items = self._items(min(self._size, allowed))
+            items = self._items(min(self._size.rows, allowed))
+            self._looked_at = len(items)
             if items:
                 self._after = items[-1].position
                 if decided := doing.batch(self._operation, items):
@@ -183,7 +183,7 @@ class _Slice:
 
     def _one_by_one(self) -> float | None:
         """The batch broke: its first rows each alone, so that the broken ones are named and the others done."""
-        self._size, self._after = SMALLEST, self._before
+        self._size.rows, self._after = SMALLEST, self._before
         items = operations.items(self._operation.id, self._before, SMALLEST)
         if not items:  # it broke at the end, with all rows decided: the end is tried again, in a while
             return LONGEST_DELAY

@@ -1,0 +1,1 @@
+"""Django's PostgreSQL, whose connections read any time that the tables hold."""
