@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -32,11 +32,15 @@ _CLAIM_EVERY_SECONDS = 0.005
 
 @dataclass(frozen=True)
 class OperationsOptions:
-    """`rows` of each operation; `backlog` of jobs that are claimed meanwhile; `seconds` of claims before it."""
+    """`rows` of each operation; `backlog` of jobs that are claimed meanwhile; `seconds` of claims before it. `only` these
+    kinds; a purge is undone, too, with `undo`.
+    """
 
     rows: int = 100_000
     backlog: int = 50_000
     seconds: float = 5.0
+    only: Sequence[str] = ()
+    undo: bool = False
 
 
 @dataclass
@@ -56,25 +60,38 @@ def run(lab: Lab, options: OperationsOptions, progress: Callable[[str], None] = 
         f"claims' p95 at most {MOST_RATIO:g} × before",
     )
     for kind, dead, query in KINDS:
-        progress(f"operations: {kind}")
-        section.rows.append(measure(lab, kind, dead, query, options))
+        if not options.only or kind in options.only:
+            progress(f"operations: {kind}")
+            section.rows += measure(lab, kind, dead, query, options)
     return section
 
 
-def measure(lab: Lab, kind: str, dead: bool, query: str, options: OperationsOptions) -> dict[str, Cell]:
+def measure(lab: Lab, kind: str, dead: bool, query: str, options: OperationsOptions) -> list[dict[str, Cell]]:
+    """One operation, and its undoing if that is asked for."""
     with lab.database() as url, psycopg.connect(url, autocommit=True, application_name=_OWN) as connection:
         _fill(connection, options, dead)
         way = Detiq(connection, "bench")
         until = time.monotonic() + options.seconds
         before = _claims(way, lambda: time.monotonic() < until)
-        with _watching(url) as watched, _started(lab, url, kind, query) as child:
-            while child.poll() is None and not watched.at_it.wait(0.05):
-                continue
-            during = _claims(way, lambda: child.poll() is None)
-            said, _ = child.communicate()
-        if child.returncode != 0:
-            raise JobsError(f"the operation did not end well: {said[-2000:]}")
-        return _row(kind, json.loads(said)["id"], connection, before, during, watched)
+        rows = [_measured(lab, url, connection, kind, query, before)]
+        if options.undo and kind == "purge":
+            rows.append(_measured(lab, url, connection, "restore", f"operation={rows[0].pop('number')}", before))
+        return [{name: cell for name, cell in row.items() if name != "number"} for row in rows]
+
+
+def _measured(
+    lab: Lab, url: str, connection: Connection, kind: str, query: str, before: list[float]
+) -> dict[str, Cell]:
+    way = Detiq(connection, "bench")
+    with _watching(url) as watched, begun(lab, url, kind, query) as child:
+        while child.poll() is None and not watched.at_it.wait(0.05):
+            continue
+        during = _claims(way, lambda: child.poll() is None)
+        said, _ = child.communicate()
+    if child.returncode != 0:
+        raise JobsError(f"the operation did not end well: {said[-2000:]}")
+    number = json.loads(said)["id"]
+    return _row(kind, number, connection, before, during, watched) | {"number": number}
 
 
 def _fill(connection: Connection, options: OperationsOptions, dead: bool) -> None:
@@ -99,8 +116,9 @@ def _claims(way: Detiq, goes_on: Callable[[], bool]) -> list[float]:
 
 
 @contextmanager
-def _started(lab: Lab, url: str, kind: str, query: str) -> Iterator[subprocess.Popen[str]]:
-    words = ["operation", "start", kind, "--filter", query, "--reason", "bench", "--yes", "--json"]
+def begun(lab: Lab, url: str, kind: str, query: str, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """`manage.py operation start`, at work."""
+    words = ["operation", "start", kind, "--filter", query, "--reason", "bench", "--yes", "--json", *more]
     with subprocess.Popen(
         [sys.executable, "manage.py", *words], cwd=settings.BASE_DIR, env=lab.environment(url), text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.bench import claim, claimers, drain, operations, pages, soak
+from jobs.bench import claim, claimers, drain, operations, pages, redrive, soak
 from jobs.bench.backlogs import backlogs
 from jobs.bench.server import Lab
 from tests.bench.conftest import sane
@@ -37,11 +37,17 @@ def test_every_page_answers_while_jobs_arrive_and_are_worked(lab: Lab) -> None:
 
 @pytest.mark.parametrize(("kind", "dead", "query"), operations.KINDS)
 def test_bulk_work_is_measured_beside_claims(lab: Lab, kind: str, dead: bool, query: str) -> None:
-    options = operations.OperationsOptions(rows=2_000, backlog=3_000, seconds=0.3)
-    row = operations.measure(lab, kind, dead, query, options)
+    options = operations.OperationsOptions(rows=2_000, backlog=3_000, seconds=0.3, undo=True)
+    row, *undone = operations.measure(lab, kind, dead, query, options)
     assert sane(row)
     assert row["rows"] == 2_000 and row["rows_per_s"] > 0 and row["longest_batch_ms"] > 0
     assert row["claims"] > 0 and row["claim_p95_ratio"]
+    assert [one["rows"] for one in undone] == [2_000] * (kind == "purge")
+
+
+def test_a_redrive_is_measured_beside_live_work(lab: Lab) -> None:
+    row = redrive.measure(lab, redrive.RedriveOptions(rows=100, seconds=1), 6_000)
+    assert row["rows"] == 100 and row["live_jobs"] > 20 and row["live_p95_ratio"]
 
 
 @pytest.mark.timeout(300)

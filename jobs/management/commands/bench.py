@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
-from jobs.bench import claim, claimers, data, drain, operations, pages, side_by_side, soak
+from jobs.bench import claim, claimers, data, drain, operations, pages, redrive, side_by_side, soak
 from jobs.bench.peers.known import Known, peers
 from jobs.bench.peers.npm import node_peers
 from jobs.bench.report import Report, Section, show, show_machine
@@ -38,12 +38,15 @@ class Command(BaseCommand):
         parser.add_argument("scenario", nargs="?", choices=[*SCENARIOS, "data"], help="Default: all, small.")
         parser.add_argument("--json", type=Path, metavar="FILE", help="Also writes what was found as JSON.")
         parser.add_argument("--peers", action="store_true", help="Also measures other queues, by the same steps.")
-        parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers, operations: rows of a backlog.")
+        parser.add_argument("--rows", type=int, default=200_000, help="claim, claimers, operations, redrive: rows.")
         parser.add_argument("--samples", type=int, default=300, help="claim: claims of each kind on each backlog.")
         parser.add_argument("--snapshot", type=float, default=20, help="claim: seconds that an old snapshot is held.")
         parser.add_argument("--finished", type=int, default=0, help="claim: finished rows beside, as a backlog more.")
         parser.add_argument("--backlog", action="append", default=[], metavar="NAME", help="claim: only this one.")
-        parser.add_argument("--seconds", type=float, default=2, help="claimers, operations: of each round.")
+        parser.add_argument("--seconds", type=float, default=2, help="claimers, operations, redrive: of each round.")
+        parser.add_argument("--kind", action="append", default=[], metavar="KIND", help="operations: only this one.")
+        parser.add_argument("--undo", action="store_true", help="operations: a purge is undone, too.")
+        parser.add_argument("--rate", type=int, default=9_000, help="redrive: dead letters a minute.")
         parser.add_argument("--jobs", type=int, default=20_000, help="drain, enqueue, data: jobs.")
         parser.add_argument(
             "--soak", type=float, metavar="MINUTES", help="Workers, server and connections die at random."
@@ -94,7 +97,7 @@ class Command(BaseCommand):
     def _chosen(self, scenario: str | None, options: dict[str, Any]) -> list[str]:
         if scenario:
             return [scenario]
-        return [name for name in SCENARIOS if name != "soak" and (name != "peers" or options["peers"])]
+        return [name for name in SCENARIOS if name not in {"soak", "redrive"} and (name != "peers" or options["peers"])]
 
     def _progress(self, text: str) -> None:
         if is_terminal():
@@ -150,8 +153,19 @@ def _pages(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
 
 def _operations(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
     rows = options["rows"]
-    chosen = operations.OperationsOptions(rows=rows, backlog=max(5_000, rows // 2), seconds=2 * options["seconds"])
+    chosen = operations.OperationsOptions(
+        rows=rows,
+        backlog=max(5_000, rows // 2),
+        seconds=2 * options["seconds"],
+        only=options["kind"],
+        undo=options["undo"],
+    )
     return operations.run(lab, chosen, progress)
+
+
+def _redrive(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
+    chosen = redrive.RedriveOptions(rows=options["rows"], rate=options["rate"], seconds=7 * options["seconds"])
+    return redrive.run(lab, chosen, progress)
 
 
 def _soak(lab: Lab, options: dict[str, Any], progress: Progress) -> Section:
@@ -170,5 +184,6 @@ SCENARIOS: dict[str, Scenario] = {
     "peers": _peers,
     "pages": _pages,
     "operations": _operations,
+    "redrive": _redrive,
     "soak": _soak,
 }
