@@ -6,7 +6,8 @@ target AS MATERIALIZED (
 ),
 back AS (
     INSERT INTO "PlatformJob"
-    SELECT (detiq_restored(t.row)).* FROM target t, said WHERE NOT t.taken
+    -- In FROM it is called once a row; in the list it would be once for each column.
+    SELECT j.* FROM target t CROSS JOIN said CROSS JOIN LATERAL detiq_restored(t.row) j WHERE NOT t.taken
     RETURNING id, status::text AS status
 ),
 emptied AS (
