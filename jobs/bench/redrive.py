@@ -88,10 +88,8 @@ def _enqueue(url: str, over: threading.Event) -> None:
         number = 0
         while not over.wait(1 / LIVE_PER_SECOND):
             number += 1
-            connection.execute(
-                """INSERT INTO "PlatformJob" (id, "tenantId", type, config) VALUES (%s, %s, %s, '{}')""",
-                [f"live-{number}", f"live-{number % 10}", LIVE],
-            )
+            params = {"id": f"live-{number}", "tenant": f"live-{number % 10}", "type": LIVE}
+            connection.execute(statements.text("insert_live"), params)
 
 
 def _row(connection: Connection, rate: int | None, seconds: float) -> dict[str, Cell]:

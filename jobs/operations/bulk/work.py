@@ -141,19 +141,23 @@ class _Slice:
     def _items(self, limit: int) -> Sequence[Item]:
         """The next rows; behind the last one those that an earlier slice had to pass over."""
         items = operations.items(self._operation.id, self._after, limit)
-        if not items and self._resumed:
+        if not items and self._resumed and not self._all_decided():
             self._resumed, self._before, self._after = False, 0, 0
             items = operations.items(self._operation.id, 0, limit)
         return items
 
+    def _all_decided(self) -> bool:
+        """By the counters, so that a set of a million rows is not gone through to find that none is left."""
+        at = self._counted
+        return at is not None and at.done + at.skipped + at.failed >= at.total
+
     def _came_to_the_end(self) -> float | None:
-        """Rows that were locked are tried again; else the operation is over."""
-        if self._after and operations.items(self._operation.id, 0, 1):
-            self._after = 0
-            operations.beat(self._operation.id, self._runner)
-            return LOCKED_DELAY
-        self._end()
-        return None
+        """The operation is over; else rows that were locked are tried again."""
+        if self._end() or not self._after:
+            return None
+        self._after = 0
+        operations.beat(self._operation.id, self._runner)
+        return LOCKED_DELAY
 
     def _allowed(self) -> int | None:
         """How many rows may be touched now; None: it is not ours to move any more."""
@@ -212,11 +216,11 @@ class _Slice:
             self._write([Decided(item.position, "failed", text)])
         return True
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
         with transaction.atomic():
             counted = operations.end(self._operation.id, self._runner)
             if counted is None:
-                return
+                return False
             self._counted = counted
             audit.record(
                 actor=self._operation.actor, action=f"bulk_{self._operation.kind.value}_ended",
@@ -226,3 +230,4 @@ class _Slice:
             )  # fmt: skip
         log.info("operation.done", operation=self._operation.id, done=counted.done, skipped=counted.skipped,
                  failed=counted.failed)  # fmt: skip
+        return True
