@@ -17,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.console.bulk import Ask, preview_url
+from jobs.console.queries import bulk as read
 from jobs.domain.bulk import Kind, Options
 from jobs.models import AuditEntry, Job, Operation, OperationItem
 from jobs.operations import bulk
@@ -64,6 +65,24 @@ def test_a_preview_says_what_will_happen_split_and_sampled(operator: Client) -> 
         "manage.py operation start [0-9a-f]{16} --ramp --brake 20/50 --brake-wait 2700s --rate 120 --reason", shown
     )
     assert response.context["acts"] == 5 and len(response.context["found"].sample) == 7
+
+
+def test_of_more_than_can_be_looked_at_the_counters_say_how_many(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "LOOKS", ((3, 2.0),))
+    JobFactory.create_batch(5, dead=True, tenant_id="acme")
+    JobFactory(dead=True, tenant_id="acme", name="odd")
+    shown = text(operator.get("/bulk/retry/?tenant=acme"))
+    assert (
+        "Redrive ≥ 3 of 6 jobs" in shown and "6 match; the first 3 were looked at" in shown and "6 more then" in shown
+    )
+    unknown = text(operator.get("/bulk/retry/?tenant=acme&priority=0"))
+    assert "Redrive ≥ 3 jobs" in unknown and "the first 3 were looked at" in unknown
+    page = operator.get("/bulk/retry/?tenant=acme").content.decode()
+    operator.post(ACTIONS["bulk_retry"], form(page))
+    work()
+    assert Job.objects.filter(status="QUEUED").count() == 6
 
 
 def test_the_preview_and_the_outcomes_are_the_same_numbers(operator: Client) -> None:

@@ -19,9 +19,9 @@ from jobs.queue import operations
 from jobs.queue.operations import Selection
 
 MOST_COUNTED = 100_000
-# When counting all of them took too long, so many are looked at.
-FEW = 2_000
 PART_SECONDS = 2.0
+# So many are looked at; fewer when that took longer than so many seconds.
+LOOKS = ((MOST_COUNTED, PART_SECONDS), (10_000, 1.0), (2_000, PART_SECONDS))
 SPLIT = 6
 SAMPLES = 8
 # Of so many tenants it is known how much each would add.
@@ -132,9 +132,9 @@ class Preview:
 
 def preview(kind: Kind, selection: Selection, options: Options, states: Collection[str]) -> Preview:
     """What would become of what matches now. `states`: those that are touched; of the trash all are."""
-    for most in (MOST_COUNTED, FEW):
+    for most, seconds in LOOKS:
         try:
-            with limited(PART_SECONDS):
+            with limited(seconds):
                 return _read(kind, selection, options, states, most)
         except TooSlow:
             continue

@@ -16,6 +16,7 @@ from jobs.console.filters import JobFilter
 from jobs.console.forms import BulkForm, problem
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import bulk as read
+from jobs.console.queries import counts
 from jobs.console.queries import jobs as jobs_read
 from jobs.console.queries.bulk import Preview
 from jobs.console.queries.db import database_now
@@ -78,7 +79,7 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
     found, now = read.preview(ask.kind, ask.selection(), options, ask.states), database_now()
     spec, first = SPECS[ask.kind], PROPOSED if ask.kind is Kind.RETRY else {}
     values = first if form is None else {name: form.data.get(name, "") for name in form.fields}
-    acts = found.acts if found.whole else found.n
+    acts, all_of = found.acts if found.whole else found.n, _all_of(ask, found)
     action = f"bulk_{ask.kind.value}"
     allowed, pinned = can(request.user, action), ask.pinned(now)
     preview_id = previews.keep(pinned, found.n if found.known and found.whole else None) if allowed else token()
@@ -88,12 +89,13 @@ def _page(request: HttpRequest, ask: Ask, form: BulkForm | None, status: int, re
         "spec": spec,
         "found": found,
         "acts": acts,
+        "all_of": all_of,
         "number": f"{acts:,}" if found.whole else f"≥ {found.n:,}" if found.known else "",
         "skips": _skips(ask, found),
         "taken": _taken(ask, found),
         "stay": _untouched(ask),
         "parts": [("act", acts), ("stay", max(0, found.n - acts))],
-        "drain": read.drain_with(found.added, acts, now) if spec.queues and acts else None,
+        "drain": read.drain_with(found.added, all_of or acts, now) if spec.queues and acts else None,
         "values": values,
         "problems": {name: problem(form, name) for name in form.errors} if form else {},
         "refusal": refusal,
@@ -118,6 +120,15 @@ def _proposed(ask: Ask) -> Options:
         return ask.options
     form = BulkForm({**PROPOSED, "reason": "x"})
     return form.options(ask.options) if form.is_valid() else ask.options
+
+
+def _all_of(ask: Ask, found: Preview) -> int | None:
+    """How many match where not all were looked at, if the counters know that."""
+    filter_ = ask.filter.without("to")
+    if found.whole or ask.kind is Kind.RESTORE or not filter_.counted_by_tallies:
+        return None
+    by_state = counts.by_state(filter_.texts.get("type", ""), filter_.texts.get("tenant", ""))
+    return sum(by_state.get(state, 0) for state in ask.states) or None
 
 
 def _skips(ask: Ask, found: Preview) -> list[tuple[int, str, str]]:
