@@ -80,8 +80,8 @@ def test_of_more_than_can_be_looked_at_the_counters_say_how_many(
     unknown = text(operator.get("/bulk/retry/?tenant=acme&priority=0"))
     assert "Redrive ≥ 3 jobs" in unknown and "the first 3 were looked at" in unknown
     page = operator.get("/bulk/retry/?tenant=acme").content.decode()
-    operator.post(ACTIONS["bulk_retry"], form(page))
-    work()
+    operator.post(ACTIONS["bulk_retry"], form(page, rate=""))
+    work(Operation.objects.get().pk)
     assert Job.objects.filter(status="QUEUED").count() == 6
 
 
