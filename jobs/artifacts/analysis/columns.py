@@ -56,8 +56,8 @@ def scores(tables: list[Table], spreadsheet: bool) -> Counter[DocType]:
 
 
 def _plain(cell: str) -> str:
-    """`firstName`, `first_name` and `First name *` are one."""
-    return re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#").lower()
+    """`firstName`, `first_name`, `${first_name}` and `First name *` are one."""
+    return re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#${}<>").lower()
 
 
 def _of_column(name: str, cell: str) -> list[tuple[DocType, float]]:

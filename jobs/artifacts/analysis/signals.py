@@ -52,16 +52,17 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.TEST_CASES, 1.2, r"\bpre-?conditions?\b|\bvorbedingung(?:en)?\b", 4, False),
     _s(_D.TEST_CASES, 1.2, r"\bexpected?:|\bexpect(?:ation)?s?:|\berwartet:|\battendu ?:|\besperado:", 5, False),
     _s(_D.TEST_CASES, 1.2, r"\b(?:scenarios|cases|things|steps) to (?:check|test|verify|reproduce|try)\b|\b(?:manual|exploratory|acceptance) test(?:s|ing)?\b|\bto be tested\b", 3),
-    _s(_D.TEST_CASES, 0.8, r"^[ \t]*(?:[-*\d.)]+\s*)?\**(?:given|when|then|verify|check that|steps?|expect(?:ed)?)\b", 8, False),
+    _s(_D.TEST_CASES, 0.8, r"^[ \t]*(?:[-*\d.)]+\s*)?\**(?:given|when|then|verify|check that|steps?|expect(?:ed)?)\b(?![(.])", 8, False),
     _s(_D.TEST_CASES, 1.0, r"\b(?:actual results?|pass/fail|post-?conditions?|regression (?:test|checklist)|smoke test)\b", 3),
     # --- Reports ---
     _s(_D.REPORT, 1.7, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\b\w*bericht\b|\brapport\b|\binforme\b|\bcompte[- ]rendu\b", 3),
-    _s(_D.REPORT, 1.5, r"\b(?:executive summary|management summary|findings|root cause|post-?mortem|lessons learned|key results|test (?:results?|summary|execution|run))\b", 5),
+    _s(_D.REPORT, 1.5, r"\b(?:executive summary|management summary|findings|root cause|post-?mortem|lessons learned|key results|test (?:results?|summary))\b", 5),
+    _s(_D.REPORT, 0.5, r"\btest (?:execution|run)\b", 2),
     _s(_D.REPORT, 1.2, r"\b\d[\d,.]*\s*(?:%\s*)?(?:tests? )?(?:passed|failed|skipped|blocked|passes|failures)\b|\b(?:passed|failed|skipped|pass rate|failures|errors)\s*[:=|]\s*\d", 6, False),
     _s(_D.REPORT, 0.9, r"\b(?:incident|conclusions?|recommendations?|action items|outage|time ?line|retrospective|audit|year[- ]over[- ]year|quarter|pass rate|defects?|what went (?:well|wrong))\b", 6),
     _s(_D.REPORT, 1.2, r"\b\d+ (?:tests? |f\u00e4lle )?(?:bestanden|fehlgeschlagen|r\u00e9ussis?|\u00e9chou\u00e9s?|superad[ao]s|fallid[ao]s)\b", 4, False),
     _s(_D.REPORT, 1.0, r"^#* ?(?:done|erledigt|highlights|achievements|progress|blockers|problems?|probleme|risks|next (?:week|steps|month|sprint)|n\u00e4chste (?:woche|schritte)|ergebnisse?|fazit|zusammenfassung|results?)\b", 5, False),
-    _s(_D.REPORT, 1.5, r"\b(?:penetration|load|performance|security|usability|stress) test(?:ing)?\b", 3),
+    _s(_D.REPORT, 0.8, r"\b(?:penetration|load|performance|security|usability|stress) test(?:ing)?\b", 2),
     _s(_D.REPORT, 0.7, r"\b(?:status|weekly|monthly|quarterly|annual) (?:report|summary|review|update)\b", 2),
     # --- Architecture ---
     _s(_D.ARCHITECTURE, 1.4, r"\barchitectur(?:e|al)\b|\b\w*architektur\b|\barquitectura\b", 5),
@@ -71,6 +72,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.ARCHITECTURE, 3.0, r"^```\s*(?:mermaid|plantuml|puml|dot|d2)\b", 2, False),
     _s(_D.ARCHITECTURE, 0.7, r"\b(?:micro-?services?|message (?:queue|broker|bus)|event bus|load balancer|api gateway|kubernetes|kafka|rabbitmq|redis|postgres(?:ql)?|cache|replicas?|shards?|scalab\w+|availability zones?|data ?stores?|back-?end|front-?end|monolith|lambda|s3|cdn|components?|latency|komponenten?|schnittstellen?|datenbank(?:en)?|warteschlange|rechenzentr\w+|lastverteiler|composants?|base de donn\u00e9es|componentes?|base de datos)\b", 9, False),
     _s(_D.ARCHITECTURE, 1.2, r"\b(?:trade-?offs?|consequences|alternatives(?: considered)?|rejected alternatives|considered options|proposed (?:solution|design|architecture)|rationale|decision drivers|single point of failure|failover|tech(?:nology)? stack)\b", 4),
+    _s(_D.ARCHITECTURE, 1.5, r"^#* ?(?:\d[\d.]*[ \t]+)?(?:(?:detailed |component |high[- ]level |low[- ]level )?design|architecture|ports?|modules?|state machines?|(?:class|sequence|state) diagrams?|algorithms?)[ \t]*$", 4, False),
     # --- APIs ---
     _s(_D.API_SPEC, 2.0, r"\b(?:GET|POST|PUT|PATCH|DELETE)\b[`*| ]+(?:https?://[\w.-]+)?/[\w{}/:.<>-]*", 6, False),
     _s(_D.API_SPEC, 0.8, r"\b(?:endpoints?|request body|response body|query parameters?|path parameters?|status codes?|payload|rate limits?|webhooks?|pagination|content-type|application/json)\b", 8),
@@ -90,7 +92,9 @@ SIGNALS: tuple[Signal, ...] = (
     # --- What is none of these ---
     _s(_D.OTHER, 2.0, r"\b(?:meeting (?:minutes|notes)|minutes of|agenda|attendees|invoice|rechnung|curriculum vitae|r\u00e9sum\u00e9|cover letter|newsletter|press release|terms of (?:service|use)|privacy policy|licen[cs]e agreement|permission is hereby granted|changelog|release notes|contributing|code of conduct|recipe|ingredients)\b", 4),
     _s(_D.OTHER, 1.2, r"^[ \t]*(?:dear |hi |hello |subject:|from:|to:|cc:|regards|best regards|sincerely)", 4, False),
-    _s(_D.OTHER, 0.9, r"\b(?:installation|getting started|quick ?start|pip install|npm install|how to install|troubleshooting|faq|onboarding|user guide|handbook|tutorial)\b", 4),
+    _s(_D.OTHER, 0.9, r"\b(?:installation|getting started|quick ?start|pip install|npm install|how to install|troubleshooting|faq|onboarding|handbook|tutorial)\b", 4),
+    _s(_D.OTHER, 2.0, r"\b(?:users?'?s?|installation|administrator'?s?|operating|setup) (?:guide|manual|instructions)\b|\bhow[- ]to (?:guide|use)\b", 3),
+    _s(_D.OTHER, 0.5, r"\blet's\b|\byou(?:'ll|'re| can| will| need| want| should| might| may)\b", 8, False),
 )  # fmt: skip
 
 # Words of a file's name that say what somebody thought it was.
@@ -103,10 +107,10 @@ NAMES: tuple[tuple[DocType, re.Pattern[str]], ...] = tuple(
         (_D.TEST_DATA, r"\btest ?data\b|testdaten|\bfixtures?\b|\bseeds?\b|\bmock\b|\bsamples?\b|\b(?:users|customers|accounts|products|orders|logins|credentials)\b"),
         (_D.AUTOMATION_SCRIPT, r"\bautomation\b|\be2e\b"),
         (_D.API_SPEC, r"\bapi\b|\bopenapi\b|\bswagger\b|\bendpoints?\b"),
-        (_D.ARCHITECTURE, r"\barchitecture\b|\badr\b|\bhld\b|\blld\b|\bdesign\b|\barch\b|\bdecision\b|architektur|\brfc\b|\bsystem\b"),
+        (_D.ARCHITECTURE, r"\barchitecture\b|\badr\b|\bhld\b|\blld\b|\bdesign\b|\barch\b|\bdecision\b|architektur|\brfc\b|\bsystem\b|\bsdd\b"),
         (_D.REPORT, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\bresults?\b|\bpost ?mortem\b|\bsummary\b|\bincident\b|\bretro(?:spective)?\b|\baudit\b|\bfindings\b"),
         (_D.DATASHEET, r"\bdata ?sheet\b|\bdatenblatt\b"),
         (_D.SPREADSHEET, r"\bbudget\b|\bforecast\b|\binventory\b|\bplanning\b|\btimesheet\b|\bexpenses?\b|\bpricing\b|\bheadcount\b"),
-        (_D.OTHER, r"\breadme\b|\bchangelog\b|\blicen[cs]e\b|\bcontributing\b|\bminutes\b|\bnotes\b|\binvoice\b"),
+        (_D.OTHER, r"\breadme\b|\bchangelog\b|\blicen[cs]e\b|\bcontributing\b|\bminutes\b|\bnotes\b|\binvoice\b|\b(?:users? ?)?(?:guide|manual|handbook|tutorial|instructions?)\b"),
     )
 )  # fmt: skip

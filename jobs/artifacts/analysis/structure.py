@@ -14,8 +14,8 @@ _SELENIUM = re.compile(
     r"|\bSelenium2?Library\b|\bwebdriver\.(?:Chrome|Firefox|Edge|Safari|Remote|Ie)\(|\bnew\s+(?:Chrome|Firefox|Edge|Safari|Remote)Driver\("
 )
 _AUTOMATION = re.compile(
-    r"@playwright/test|playwright\.(?:sync|async)_api|microsoft\.playwright|require\(['\"](?:playwright|puppeteer|cypress)"
-    r"|from\s+['\"](?:playwright|puppeteer|cypress|webdriverio|testcafe|k6(?:/\w+)?|detox|nightwatch|supertest|vitest|@jest/globals|@wdio/globals)['\"]"
+    r"@playwright/test|playwright\.(?:sync|async)_api|microsoft\.playwright|require\(['\"](?:playwright|puppeteer|cypress|mocha|jest|chai|tape|ava|jasmine|qunit)"
+    r"|from\s+['\"](?:playwright|puppeteer|cypress|webdriverio|testcafe|k6(?:/\w+)?|detox|nightwatch|supertest|vitest|mocha|chai|ava|(?:ember-)?qunit|@jest/globals|@wdio/globals)['\"]"
     r"|\bcy\.(?:visit|get|contains|intercept)\(|\bbrowser\.url\(|\bpage\.(?:goto|click|fill|locator|getBy\w+|get_by_\w+)\("
     r"|\bfixture\s*[`(]['\"`]|\bfrom\s+locust\b|\bimport\s+(?:pytest|unittest|locust)\b|\bimport\s+org\.(?:junit|testng)\b|\busing\s+(?:NUnit|Xunit|Microsoft\.VisualStudio\.TestTools)"
     r"|\bfrom\s+(?:pytest|unittest|behave|appium|robot)\b|io\.restassured|io\.gatling|\bkarate\b.*\bFeature\b|\bimport\s+.*cucumber|\bdescribe\s+['\"].*\bdo\b"
@@ -195,7 +195,8 @@ def _scripts(document: Document) -> DocType | None:
     if isinstance(data, dict):
         keys = {str(key) for key in data}
         pipeline = ({"on", "jobs"} <= keys or (True in data and "jobs" in keys) or "stages" in keys or {"trigger", "steps"} <= keys
-                    or {"pool", "steps"} <= keys or ("pipelines" in keys) or {"version", "jobs", "workflows"} <= keys)  # fmt: skip
+                    or {"pool", "steps"} <= keys or ("pipelines" in keys) or {"version", "jobs", "workflows"} <= keys
+                    or {"name", "runs"} <= keys or {"build_script", "test_script", "script"} & keys)  # fmt: skip
         if pipeline and document.kind == "YAML":
             return DocType.AUTOMATION_SCRIPT
     if (
@@ -242,7 +243,7 @@ def _statements(document: Document) -> DocType | None:
     made = len(re.findall(r"^[ \t]*CREATE\s+(?:TABLE|VIEW|INDEX|TYPE)", document.text, re.M | re.I))
     filled = len(re.findall(r"\bINSERT\s+INTO\b|\bCOPY\s+\w", document.text, re.I))
     rows = len(re.findall(r"^[ \t]*\(.*\)\s*[,;]\s*$", document.text, re.M))
-    return DocType.TEST_DATA if filled + rows > made * 2 else DocType.ARCHITECTURE if made >= 2 else None
+    return DocType.TEST_DATA if filled + rows > made * 2 else DocType.ARCHITECTURE if made else None
 
 
 _QUESTIONS: tuple[Callable[[Document], DocType | None], ...] = (
