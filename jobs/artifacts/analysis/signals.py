@@ -31,6 +31,7 @@ SIGNALS: tuple[Signal, ...] = (
     # --- Stories ---
     _s(_D.USER_STORY, 5.0, r"\bas (?:an?|the|someone|somebody|one of) [^.;:\n]{2,90}?,?\s+i(?:'d| would)?\s+(?:want|need|like|can|should be able|wish)\b", 4),
     _s(_D.USER_STORY, 5.0, r"\bals (?:eine?r? )?[^.;:\n]{2,80}?,? (?:m\u00f6chte|will) ich\b|\ben tant que? [^.;:\n]{2,80}?,? je (?:veux|souhaite)\b|\bcomo (?:una? )?[^.;:\n]{2,80}?,? (?:quiero|quero)\b", 4),
+    _s(_D.USER_STORY, 5.0, r"\bcomo (?:uma? )?[^.;:\n]{2,80}?,? eu (?:quero|gostaria)\b|\bcome [^.;:\n]{2,80}?,? voglio\b|\bjako [^.;:\n]{2,80}?,? chcę\b|\bкак [^.;:\n]{2,80}?,? я хочу\b|\blà (?:một )?[^.;:\n]{2,80}?,? tôi muốn\b|作为[^。\n]{1,40}[，,] ?我(?:想|希望|要)", 4),
     _s(_D.USER_STORY, 0.8, r"\bso that (?:i|we|my|they|the)\b", 4, False),
     _s(_D.USER_STORY, 2.0, r"\buser stor(?:y|ies)\b", 3),
     _s(_D.USER_STORY, 0.8, r"\b(?:story points?|epics?|backlog|definition of (?:done|ready)|sprint)\b", 3, False),
@@ -45,16 +46,21 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.REQUIREMENTS, 1.0, r"\b(?:acceptance criteria|out of scope|in scope|stakeholders?|assumptions|constraints|success metrics|must[- ]have|problem statement|business need)\b", 4),
     _s(_D.REQUIREMENTS, 2.0, r"\b(?:product requirements?|PRD|SRS|BRD|requirements? specification|functional specification|feature (?:specification|brief|request)|product brief|business rules?)\b", 3),
     _s(_D.REQUIREMENTS, 0.8, r"\bspecification\b", 2),
+    _s(_D.REQUIREMENTS, 1.6, r"\bwymagan\w+|\brequisit[io]s?\b|\bтребовани\w+|\byêu cầu|\b(?:tính|chức) năng|\bgereksinim|\bαπαιτήσ\w+|\bzahtjev\w*|需求|要件|要求仕様|요구 ?사항", 5),
     # --- Test cases ---
     _s(_D.TEST_CASES, 1.3, r"\bTC[-_ ]?[A-Z]{0,8}[-_ ]?\d+", 6, False),
     _s(_D.TEST_CASES, 1.7, r"\bexpected (?:results?|outcomes?|behaviou?rs?)\b|\berwartetes (?:ergebnis|verhalten)\b|\br\u00e9sultat attendu\b|\bresultado esperado\b", 5, False),
     _s(_D.TEST_CASES, 1.3, r"\btest (?:cases?|steps?|scenarios?|suites?|checklists?|scripts?|plan|charter)\b|\btestf\u00e4lle?\b|\bcas de test\b|\bcasos? de prueba\b", 5),
     _s(_D.TEST_CASES, 1.2, r"\bpre-?conditions?\b|\bvorbedingung(?:en)?\b", 4, False),
     _s(_D.TEST_CASES, 1.2, r"\bexpected?:|\bexpect(?:ation)?s?:|\berwartet:|\battendu ?:|\besperado:", 5, False),
-    _s(_D.TEST_CASES, 1.2, r"\b(?:scenarios|cases|things|steps) to (?:check|test|verify|reproduce|try)\b|\b(?:manual|exploratory|acceptance) test(?:s|ing)?\b|\bto be tested\b", 3),
+    _s(_D.TEST_CASES, 1.2, r"\b(?:scenarios|cases|things|steps) to (?:check|test|verify|try)\b|\b(?:manual|exploratory|acceptance) test(?:s|ing)?\b|\bto be tested\b", 3),
     _s(_D.TEST_CASES, 0.8, r"^[ \t]*(?:[-*\d.)]+\s*)?\**(?:given|when|then|verify|check that|steps?|expect(?:ed)?)\b(?![(.])", 8, False),
     _s(_D.TEST_CASES, 1.0, r"\b(?:actual results?|pass/fail|post-?conditions?|regression (?:test|checklist)|smoke test)\b", 3),
+    _s(_D.TEST_CASES, 1.7, r"\bprzypadk\w+ testow\w+|\bcas[io] di test\b|\bcasos? de teste\b|\bresultado esperado\b|\bтест-?кейс|\bожидаем\w+ результат|\bca kiểm thử|\bkết quả mong đợi|\btest senaryo|\bbeklenen sonuç|测试用例|预期结果|テストケース|期待結果|테스트 ?케이스|기대 ?결과|예상 ?결과", 5),
     # --- Reports ---
+    _s(_D.REPORT, 3.0, r"\bsteps to reproduce\b|\b(?:bug|defect|issue) (?:report|id)\b", 2),
+    _s(_D.REPORT, 1.0, r"\bactual (?:results?|behaviou?rs?)\b|^#* ?(?:severity|reproducib\w+)\b", 3, False),
+    _s(_D.REPORT, 1.7, r"\bотч[её]т|\bbáo cáo\b|\brelatório|\brelazione\b|\braport\b|\brapor\b|报告|報告|보고서|レポート", 3),
     _s(_D.REPORT, 1.7, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\b\w*bericht\b|\brapport\b|\binforme\b|\bcompte[- ]rendu\b", 3),
     _s(_D.REPORT, 1.5, r"\b(?:executive summary|management summary|findings|root cause|post-?mortem|lessons learned|key results|test (?:results?|summary))\b", 5),
     _s(_D.REPORT, 0.5, r"\btest (?:execution|run)\b", 2),
@@ -73,6 +79,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.ARCHITECTURE, 0.7, r"\b(?:micro-?services?|message (?:queue|broker|bus)|event bus|load balancer|api gateway|kubernetes|kafka|rabbitmq|redis|postgres(?:ql)?|cache|replicas?|shards?|scalab\w+|availability zones?|data ?stores?|back-?end|front-?end|monolith|lambda|s3|cdn|components?|latency|komponenten?|schnittstellen?|datenbank(?:en)?|warteschlange|rechenzentr\w+|lastverteiler|composants?|base de donn\u00e9es|componentes?|base de datos)\b", 9, False),
     _s(_D.ARCHITECTURE, 1.2, r"\b(?:trade-?offs?|consequences|alternatives(?: considered)?|rejected alternatives|considered options|proposed (?:solution|design|architecture)|rationale|decision drivers|single point of failure|failover|tech(?:nology)? stack)\b", 4),
     _s(_D.ARCHITECTURE, 1.5, r"^#* ?(?:\d[\d.]*[ \t]+)?(?:(?:detailed |component |high[- ]level |low[- ]level )?design|architecture|ports?|modules?|state machines?|(?:class|sequence|state) diagrams?|algorithms?)[ \t]*$", 4, False),
+    _s(_D.ARCHITECTURE, 1.4, r"\bархитектур\w+|\bkiến trúc\b|\bmimari\b|\barquitetura\b|\barchitettur\w|\barchitektur\w+|\bαρχιτεκτονικ\w+|架构|アーキテクチャ|아키텍처", 5),
     # --- APIs ---
     _s(_D.API_SPEC, 2.0, r"\b(?:GET|POST|PUT|PATCH|DELETE)\b[`*| ]+(?:https?://[\w.-]+)?/[\w{}/:.<>-]*", 6, False),
     _s(_D.API_SPEC, 0.8, r"\b(?:endpoints?|request body|response body|query parameters?|path parameters?|status codes?|payload|rate limits?|webhooks?|pagination|content-type|application/json)\b", 8),
@@ -91,6 +98,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.AUTOMATION_SCRIPT, 1.0, r"^[ \t]*(?:\$ |npx |npm run |pytest |mvn |await page\.|page\.|driver\.|click |type |open )", 5, False),
     # --- What is none of these ---
     _s(_D.OTHER, 2.0, r"\b(?:meeting (?:minutes|notes)|minutes of|agenda|attendees|invoice|rechnung|curriculum vitae|r\u00e9sum\u00e9|cover letter|newsletter|press release|terms of (?:service|use)|privacy policy|licen[cs]e agreement|permission is hereby granted|changelog|release notes|contributing|code of conduct|recipe|ingredients)\b", 4),
+    _s(_D.OTHER, 1.5, r"\b(?:open|public|font|software) licen[cs]e\b|\bwarrant(?:y|ies)\b|\bwithout limitation\b|\bcopyright (?:notice|holders?)\b", 4),
     _s(_D.OTHER, 1.2, r"^[ \t]*(?:dear |hi |hello |subject:|from:|to:|cc:|regards|best regards|sincerely)", 4, False),
     _s(_D.OTHER, 0.9, r"\b(?:installation|getting started|quick ?start|pip install|npm install|how to install|troubleshooting|faq|onboarding|handbook|tutorial)\b", 4),
     _s(_D.OTHER, 2.0, r"\b(?:users?'?s?|installation|administrator'?s?|operating|setup) (?:guide|manual|instructions)\b|\bhow[- ]to (?:guide|use)\b", 3),

@@ -196,7 +196,7 @@ def _scripts(document: Document) -> DocType | None:
         keys = {str(key) for key in data}
         pipeline = ({"on", "jobs"} <= keys or (True in data and "jobs" in keys) or "stages" in keys or {"trigger", "steps"} <= keys
                     or {"pool", "steps"} <= keys or ("pipelines" in keys) or {"version", "jobs", "workflows"} <= keys
-                    or {"name", "runs"} <= keys or {"build_script", "test_script", "script"} & keys)  # fmt: skip
+                    or {"name", "runs"} <= keys or {"build_script", "test_script", "script", "before_script", "before_build", "before_install"} & keys)  # fmt: skip
         if pipeline and document.kind == "YAML":
             return DocType.AUTOMATION_SCRIPT
     if (

@@ -12,6 +12,7 @@ from jobs.artifacts.limits import Limits
 from jobs.artifacts.reading.archive import Archive
 from jobs.artifacts.reading.document import Document, Table, Unreadable
 from jobs.artifacts.reading.tables import as_table, table_text
+from jobs.artifacts.reading.text import first_line
 from jobs.domain.text import replace_refused
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -100,6 +101,7 @@ def _docx(archive: Archive, name: str, limits: Limits) -> Document:
             document.headings.append(text.strip()[:200])
             document.title = document.title or text.strip()[:200]
     document.text = lines.text
+    document.title = document.title or first_line(document.text)
     _core_title(archive, document)
     return document
 

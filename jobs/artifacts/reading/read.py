@@ -12,7 +12,7 @@ from jobs.artifacts.reading.office import read_zip
 from jobs.artifacts.reading.pdf import read_pdf
 from jobs.artifacts.reading.signatures import ZIP, binary_kind, is_pdf, is_text
 from jobs.artifacts.reading.tables import as_table, read_csv, table_text
-from jobs.artifacts.reading.text import decode
+from jobs.artifacts.reading.text import decode, first_line
 
 _HEAD_BYTES = 8_192
 _HTML = re.compile(
@@ -94,6 +94,8 @@ def _whole_entries(text: str, start: str) -> str:
 def _as_markup(document: Document, text: str, start: str, limits: Limits, whole: bool) -> bool:
     if not start.startswith("<"):
         return False
+    if document.suffix in _PROSE_SUFFIXES and not re.match(r"<(?:!doctype|html)\b", start, re.I):
+        return False  # Markdown may begin with a comment, a picture, a heading in tags
     if _HTML.match(start):
         _become(document, read_html(text, document.name, limits))
         return True
@@ -163,13 +165,8 @@ def _as_prose(document: Document, text: str) -> None:
     if document.suffix == "adoc":
         headings += [one.strip()[:200] for one in re.findall(r"^={1,5}\s+(.+)$", text[:100_000], re.M)]
     document.headings = headings or underlined
-    document.title = document.headings[0] if document.headings else _first_line(text)
+    document.title = document.headings[0] if document.headings else first_line(text)
     document.tables += _markdown_tables(text)
-
-
-def _first_line(text: str) -> str:
-    line = next((line.strip() for line in text.split("\n", 20)[:20] if line.strip(" -=#*_")), "")
-    return line.strip("#*_= ")[:200] if len(line) <= 120 else ""
 
 
 def _markdown_tables(text: str) -> list[Table]:
