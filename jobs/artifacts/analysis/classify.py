@@ -20,7 +20,7 @@ _GRIDS = ("Excel workbook", "OpenDocument spreadsheet")
 
 def classify(document: Document) -> tuple[DocType, DocType | None]:
     """The type, and the same if the content alone says so and wins over what a model says."""
-    if not document.readable or not (document.text.strip() or document.data or document.root):
+    if not document.readable or not (document.text.strip() or document.data or document.root or document.title):
         return DocType.OTHER, None
     certain = by_structure(document)
     if certain is not None:

@@ -73,10 +73,10 @@ SIGNALS: tuple[Signal, ...] = (
     # --- Architecture ---
     _s(_D.ARCHITECTURE, 1.4, r"\barchitectur(?:e|al)\b|\b\w*architektur\b|\barquitectura\b", 5),
     _s(_D.ARCHITECTURE, 1.5, r"\b(?:system|technical|high[- ]level|low[- ]level|detailed|solution|software) design\b|\bdesign (?:doc(?:ument)?|proposal)\b|\bRFC\b|\bADR\b|\bdecision record\b", 4),
-    _s(_D.ARCHITECTURE, 1.5, r"\b(?:sequence|component|deployment|container|context|class|entity[- ]relationship) diagram\b|\bdata flow\b|\bbounded contexts?\b|\bC4\b", 4),
+    _s(_D.ARCHITECTURE, 1.5, r"\b(?:sequence|component|deployment|container|context|class|entity[- ]relationship) diagram\b|\bdata flow\b|\bbounded contexts?\b|\bC4 (?:model|diagrams?|context|container|component)\b", 4),
     _s(_D.ARCHITECTURE, 1.3, r"^(?:#* ?)(?:context|decision(?: \d+)?|options considered|options|alternatives|consequences|drawbacks)\b[^\n]{0,60}$|^(?:context|decision|options considered|consequences):", 4, False),
     _s(_D.ARCHITECTURE, 3.0, r"^```\s*(?:mermaid|plantuml|puml|dot|d2)\b", 2, False),
-    _s(_D.ARCHITECTURE, 0.7, r"\b(?:micro-?services?|message (?:queue|broker|bus)|event bus|load balancer|api gateway|kubernetes|kafka|rabbitmq|redis|postgres(?:ql)?|cache|replicas?|shards?|scalab\w+|availability zones?|data ?stores?|back-?end|front-?end|monolith|lambda|s3|cdn|components?|latency|komponenten?|schnittstellen?|datenbank(?:en)?|warteschlange|rechenzentr\w+|lastverteiler|composants?|base de donn\u00e9es|componentes?|base de datos)\b", 9, False),
+    _s(_D.ARCHITECTURE, 0.7, r"\b(?:micro-?services?|message (?:queue|broker|bus)|event bus|load balancer|api gateway|kubernetes|kafka|rabbitmq|redis|postgres(?:ql)?|cache|replicas?|shards?|scalab\w+|availability zones?|data ?stores?|back-?end|front-?end|monolith|lambda|(?<!-)s3|cdn|components?|latency|komponenten?|schnittstellen?|datenbank(?:en)?|warteschlange|rechenzentr\w+|lastverteiler|composants?|base de donn\u00e9es|componentes?|base de datos)\b", 9, False),
     _s(_D.ARCHITECTURE, 1.2, r"\b(?:trade-?offs?|consequences|alternatives(?: considered)?|rejected alternatives|considered options|proposed (?:solution|design|architecture)|rationale|decision drivers|single point of failure|failover|tech(?:nology)? stack)\b", 4),
     _s(_D.ARCHITECTURE, 1.5, r"^#* ?(?:\d[\d.]*[ \t]+)?(?:(?:detailed |component |high[- ]level |low[- ]level )?design|architecture|ports?|modules?|state machines?|(?:class|sequence|state) diagrams?|algorithms?)[ \t]*$", 4, False),
     _s(_D.ARCHITECTURE, 1.4, r"\bархитектур\w+|\bkiến trúc\b|\bmimari\b|\barquitetura\b|\barchitettur\w|\barchitektur\w+|\bαρχιτεκτονικ\w+|架构|アーキテクチャ|아키텍처", 5),
@@ -119,6 +119,7 @@ NAMES: tuple[tuple[DocType, re.Pattern[str]], ...] = tuple(
         (_D.REPORT, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\bresults?\b|\bpost ?mortem\b|\bsummary\b|\bincident\b|\bretro(?:spective)?\b|\baudit\b|\bfindings\b"),
         (_D.DATASHEET, r"\bdata ?sheet\b|\bdatenblatt\b"),
         (_D.SPREADSHEET, r"\bbudget\b|\bforecast\b|\binventory\b|\bplanning\b|\btimesheet\b|\bexpenses?\b|\bpricing\b|\bheadcount\b"),
+        (_D.OTHER, r"\breadme\b"),
         (_D.OTHER, r"\breadme\b|\bchangelog\b|\blicen[cs]e\b|\bcontributing\b|\bminutes\b|\bnotes\b|\binvoice\b|\b(?:users? ?)?(?:guide|manual|handbook|tutorial|instructions?)\b"),
     )
 )  # fmt: skip

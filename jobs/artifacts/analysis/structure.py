@@ -19,7 +19,7 @@ _AUTOMATION = re.compile(
     r"|\bcy\.(?:visit|get|contains|intercept)\(|\bbrowser\.url\(|\bpage\.(?:goto|click|fill|locator|getBy\w+|get_by_\w+)\("
     r"|\bfixture\s*[`(]['\"`]|\bfrom\s+locust\b|\bimport\s+(?:pytest|unittest|locust)\b|\bimport\s+org\.(?:junit|testng)\b|\busing\s+(?:NUnit|Xunit|Microsoft\.VisualStudio\.TestTools)"
     r"|\bfrom\s+(?:pytest|unittest|behave|appium|robot)\b|io\.restassured|io\.gatling|\bkarate\b.*\bFeature\b|\bimport\s+.*cucumber|\bdescribe\s+['\"].*\bdo\b"
-    r"|^[ \t]*(?:describe|it|test)\(\s*['\"`]",
+    r"|^[ \t]*(?:describe|it|test)\(\s*['\"`]|^[ \t]*(?:async )?def test_\w+\(|^[ \t]*@(?:Test|ParameterizedTest)\b|^[ \t]*\[(?:Fact|Theory|Test|TestMethod)\b",
     re.M,
 )  # fmt: skip
 _SCRIPT_LANGUAGES = frozenset({"Shell", "PowerShell", "Batch", "Robot Framework", "VBScript"})
@@ -120,10 +120,19 @@ _RESULT_ROOTS = frozenset({
     "testsuite", "testsuites", "testng-results", "coverage", "test-run", "assemblies", "TestRun", "checkstyle", "pmd", "bugcollection",
     "OWASPZAPReport", "nmaprun", "testExecutions", "report", "cucumber",
 })  # fmt: skip
+# The pages of those that draw their results by script hold no text of their own.
+_REPORTERS = re.compile(
+    r"\b(?:mochawesome|extent(?: ?reports?)?|allure(?: ?reports?)?|serenity|gatling|karate|testng|surefire|jacoco|lcov|robot \d[\d.]*)\b"
+    r"|\b(?:test|tests|coverage|cucumber|playwright|lighthouse|newman|k6|jmeter|pytest|cypress|nunit|junit|accessibility|unit test)"
+    r" (?:\w+ )?(?:report|results|summary)\b",
+    re.I,
+)
 
 
 def _results(document: Document) -> DocType | None:
     """What a runner or a scanner wrote about its run."""
+    if document.kind == "HTML page" and _REPORTERS.search(f"{document.title} {document.facts.get('generator', '')}"):
+        return DocType.REPORT
     tags = document.facts.get("tags", {})
     if document.root in _RESULT_ROOTS and not ({"steps", "custom"} & set(tags) and document.root != "testng-results"):
         return DocType.REPORT
@@ -188,7 +197,9 @@ def _test_management(document: Document) -> DocType | None:
 def _scripts(document: Document) -> DocType | None:
     language = document.facts.get("language")
     if document.root in ("jmeterTestPlan",) or (
-        document.root == "project" and "target" in document.facts.get("tags", {})
+        document.root == "project"
+        and "target" in document.facts.get("tags", {})
+        and "modelVersion" not in document.facts["tags"]
     ):
         return DocType.AUTOMATION_SCRIPT
     data = document.data
