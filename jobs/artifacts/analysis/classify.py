@@ -50,7 +50,12 @@ def prose(document: Document) -> Counter[DocType]:
     text = document.text[:_TEXT_CHARS]
     headings = "\n".join(document.headings[:60])
     # A table's cells are judged by their columns, and keys of data are no sentences.
-    held = document.kind.endswith("table") or document.kind == "Excel workbook" or document.data is not None
+    held = (
+        document.kind.endswith("table")
+        or document.kind == "Excel workbook"
+        or document.data is not None
+        or document.root
+    )
     worth = 0.4 if held else 1.0
     points: Counter[DocType] = Counter()
     titled: set[DocType] = set()
@@ -77,6 +82,8 @@ def prose(document: Document) -> Counter[DocType]:
 def _records(data: Any) -> float:
     """Points for being records: a list of objects with the same keys, or such lists under a few names."""
     lists = [data] if isinstance(data, list) else list(data.values())[:20] if isinstance(data, dict) else []
+    if isinstance(data, dict) and all(isinstance(value, dict) for value in data.values()):
+        lists = [list(data.values())]  # records by name
     best = 0.0
     for rows in lists:
         if not (isinstance(rows, list) and len(rows) >= 2 and all(isinstance(row, dict) for row in rows[:50])):

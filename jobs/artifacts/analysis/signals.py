@@ -61,7 +61,7 @@ SIGNALS: tuple[Signal, ...] = (
     _s(_D.REPORT, 3.0, r"\bsteps to reproduce\b|\b(?:bug|defect|issue) (?:report|id)\b", 2),
     _s(_D.REPORT, 1.0, r"\bactual (?:results?|behaviou?rs?)\b|^#* ?(?:severity|reproducib\w+)\b", 3, False),
     _s(_D.REPORT, 1.7, r"\bотч[её]т|\bbáo cáo\b|\brelatório|\brelazione\b|\braport\b|\brapor\b|报告|報告|보고서|レポート", 3),
-    _s(_D.REPORT, 1.7, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\b\w*bericht\b|\brapport\b|\binforme\b|\bcompte[- ]rendu\b", 3),
+    _s(_D.REPORT, 1.7, r"\breport\b(?! (?:an?|any|the|them|it|security|bugs?|issues?|to)\b)|bericht\b|\bpen ?test\b|\bcoverage\b|\b\w*bericht\b|\brapport\b|\binforme\b|\bcompte[- ]rendu\b", 3),
     _s(_D.REPORT, 1.5, r"\b(?:executive summary|management summary|findings|root cause|post-?mortem|lessons learned|key results|test (?:results?|summary))\b", 5),
     _s(_D.REPORT, 0.5, r"\btest (?:execution|run)\b", 2),
     _s(_D.REPORT, 1.2, r"\b\d[\d,.]*\s*(?:%\s*)?(?:tests? )?(?:passed|failed|skipped|blocked|passes|failures)\b|\b(?:passed|failed|skipped|pass rate|failures|errors)\s*[:=|]\s*\d", 6, False),
