@@ -25,7 +25,7 @@ def as_table(name: str, rows: list[list[str]]) -> Table:
 def table_text(table: Table) -> str:
     """The table as lines, for what reads text."""
     lines = [table.head, *table.rows[:500]] if table.head else table.rows[:500]
-    return "\n".join(" | ".join(cell for cell in row if cell) for row in lines)
+    return "\n".join(" | ".join(cell for cell in row if cell and not cell.startswith("=")) for row in lines)
 
 
 def read_csv(text: str, limits: Limits) -> Table | None:
