@@ -68,7 +68,7 @@ def test_every_description_is_short_and_says_something() -> None:
         ("a.json", b'{"stats": {"tests": 12, "failures": 1, "passes": 11}, "results": []}', ["of 12 tests, 1 failures"]),
         ("test_a.py", b"def test_one(driver):\n    pass\n\nasync def test_two(page):\n    pass\n", ["2 tests: test_one"]),
         ("a.sql", b"CREATE TABLE IF NOT EXISTS parcel (id int);\nINSERT INTO parcel VALUES (1);\n", ["1 table: parcel; 1 insert"]),
-        ("a.md", "# Stories\n\nComo cliente\nQuero ver pedidos\n\nAs a guest, I want to pay.\n".encode(), ["2 stories"]),
+        ("a.md", b"# Stories\n\nComo cliente\nQuero ver pedidos\n\nAs a guest, I want to pay.\n", ["2 stories"]),
         ("a.feature", "Funcionalidade: Caixa\n  Cen\u00e1rio: Vazia\n    Dado que est\u00e1 vazia\n".encode(), ["with 1 scenario"]),
         ("a.md", b"# Guide\n\n- [How it begins](#how-it-begins)\n- [How it all ends one day](#how-it-ends)\n\nThe [parcel](https://host.example/) is weighed before it leaves the depot.\n", ["\u201cGuide\u201d. The parcel is weighed"]),
         ("a.docx", b"Plain text that somebody gave the wrong end to its name, as it happens.", ["Plain text that somebody"]),
