@@ -184,6 +184,15 @@ def fetched(tenant_id: str, key: str, check: Callable[[], None] = lambda: None) 
         yield cast(BinaryIO, copy)
 
 
+def require() -> None:
+    """Raises `StorageFailed` on a machine without the folder: there each file seems to be gone already."""
+    storage = _storage()
+    if isinstance(storage, FileSystemStorage) and not storage.exists(""):
+        raise StorageFailed(
+            f"the volume with uploaded files is not mounted on this machine: no folder {storage.location}"
+        )
+
+
 def _require(tenant_id: str) -> None:
     """A worker on another machine without the shared folder must not say that each file is lost."""
     storage = _storage()

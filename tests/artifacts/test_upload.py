@@ -1,12 +1,14 @@
 """A file and its artifact: both are there, or neither; whatever its name, it lies below its tenant's prefix."""
 
 import io
+import shutil
 import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.storage import FileSystemStorage, storages
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -14,6 +16,7 @@ from jobs.artifacts import records, storage
 from jobs.domain.errors import InvalidInput
 from jobs.models import ArtifactFile, AuditEntry, LifecycleEvent, ProjectArtifact
 from jobs.operations import artifacts
+from jobs.operations.retention import retention
 from tests.artifacts.helpers import KIM, STORY, files, uploaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -164,9 +167,34 @@ def test_what_a_killed_upload_left_is_removed_a_day_later() -> None:
     kept = uploaded()
     assert artifacts.clean() == 0 and len(files()) == 2
     ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
-    assert artifacts.clean() == 1
+    assert retention().prune(retention().all(), 5)[-1].pruned == 1  # as workers do, once a day
     assert [path.parts[-2] for path in files()] == [kept.id]
     assert ArtifactFile.objects.get().artifact_id == kept.id
+
+
+@pytest.mark.parametrize("harm", ["one cannot be removed", "the volume is not there"])
+def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stuck", "left"):
+        records.announce(name, "acme", storage.key_of("acme", name), "kim")
+        storage.save("acme", storage.key_of("acme", name), io.BytesIO(b"half"))
+    ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
+    if harm.startswith("one"):
+        real = FileSystemStorage.delete
+
+        def delete(self: FileSystemStorage, name: str) -> None:
+            if "stuck" in name:
+                raise PermissionError("read only")
+            real(self, name)
+
+        monkeypatch.setattr(FileSystemStorage, "delete", delete)
+    else:
+        shutil.rmtree(storages["artifacts"].base_location)
+    fared = retention().prune(retention().all(), 5)[-1]
+    kept = ["stuck"] if harm.startswith("one") else ["left", "stuck"]
+    assert sorted(ArtifactFile.objects.values_list("artifact_id", flat=True)) == kept
+    assert (fared.target.name, fared.rows_left) == ("artifacts", len(kept)) and "could not be removed" in str(
+        fared.error
+    )
 
 
 def test_an_artifact_is_analysed_again_for_a_reason() -> None:
