@@ -23,6 +23,7 @@ _TEST = re.compile(
     re.M,
 )
 _CASES = ("failures", "failed", "errors", "broken", "skipped", "ignored")
+_ENDS = {"failures": "failure", "errors": "error"}
 _TOTALS = ("tests", "total", "totaltests", "numtotaltests", "testcount")
 
 

@@ -126,7 +126,7 @@ def _tables(document: Document) -> str:
     columns = ", ".join(cell[:40] for cell in table.head[:10] if cell and not cell.startswith("="))
     many = f" of {plural(len(document.tables), 'sheet')}" if document.kind == "Excel workbook" else ""
     named = f" Columns: {columns}." if columns else ""
-    width = max(len(table.head), len(table.rows[0]) if table.rows else 0)
+    width = table.width or max(len(table.head), len(table.rows[0]) if table.rows else 0)
     return f"{document.kind}{many}, {plural(table.count, 'row')} and {plural(width, 'column')}.{named}"
 
 

@@ -160,6 +160,8 @@ def _xlsx(archive: Archive, file: IO[bytes], name: str, limits: Limits) -> Docum
     document.facts = {"sheets": len(book.sheetnames)}
     if any(table.count >= limits.rows * _ROWS_COUNTED - 1 for table in document.tables):
         document.notes.append(f"only the first {limits.rows * _ROWS_COUNTED:,} rows of a sheet were read")
+    if any((sheet.max_column or 0) > limits.columns for sheet in book.worksheets[: limits.sheets]):
+        document.notes.append(f"only the first {limits.columns:,} columns of a sheet were read")
     document.headings = [str(one)[:100] for one in book.sheetnames[: limits.sheets]]
     document.text = replace_refused("\n\n".join(table_text(table) for table in document.tables))[: limits.text_chars]
     return document
