@@ -185,7 +185,7 @@ def test_an_upload_killed_in_the_middle_leaves_no_artifact_and_no_file_for_ever(
     process = worker_process.start("artifact", "upload", str(pipe), "--tenant", "acme")
     with pipe.open("wb", buffering=0) as content:
         content.write(b"x" * 600_000)
-        wait_for(lambda: [path.stat().st_size for path in files()] == [524_288], 20)  # its first two chunks
+        wait_for(lambda: any(path.stat().st_size for path in files()), 20)  # its beginning is stored
         process.popen.kill()
         process.popen.wait()
     assert not ProjectArtifact.objects.exists() and not LifecycleEvent.objects.exists()
