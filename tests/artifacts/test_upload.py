@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import FileSystemStorage, storages
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -215,6 +216,8 @@ def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, mon
     fared = retention().prune(retention().all(), 5)[-1]
     kept = ["stuck"] if harm.startswith("one") else ["left", "stuck"]
     assert sorted(ArtifactFile.objects.values_list("artifact_id", flat=True)) == kept
+    with pytest.raises(CommandError, match="could not be removed"):
+        call_command("artifact", "clean")
     assert (fared.target.name, fared.rows_left) == ("artifacts", len(kept)) and "could not be removed" in str(
         fared.error
     )
