@@ -7,6 +7,8 @@ from typing import Any
 from jobs.conf import FileStore
 from jobs.domain.errors import SettingError
 
+_MOST_IN_ONE_PIECE = 5 * 1024**3
+
 
 def storage(where: FileStore, var: Path) -> dict[str, Any]:
     """An entry of STORAGES. Raises `SettingError` when what it needs is not installed, or the folder is a file."""
@@ -20,6 +22,8 @@ def storage(where: FileStore, var: Path) -> dict[str, Any]:
         raise SettingError(
             f"ARTIFACT_STORAGE is {where}, which needs packages that are not installed; `uv sync --group s3` brings them."
         )
+    from boto3.s3.transfer import TransferConfig
+
     return {
         "BACKEND": "storages.backends.s3.S3Storage",
         # Private objects, addressed as most servers that are not Amazon's want it; credentials are boto3's own affair
@@ -31,6 +35,8 @@ def storage(where: FileStore, var: Path) -> dict[str, Any]:
             "region_name": where.region,
             "default_acl": None,
             "file_overwrite": True,  # keys are made once; asking for each first would cost a request
+            # In one piece: of an upload that is cut off in parts the server would keep the parts.
+            "transfer_config": TransferConfig(multipart_threshold=_MOST_IN_ONE_PIECE),
             "addressing_style": "path" if where.endpoint else "auto",
         },
     }

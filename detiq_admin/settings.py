@@ -214,7 +214,7 @@ STORAGES = {
 FILE_UPLOAD_HANDLERS = [
     "jobs.console.uploads.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+    "jobs.console.uploads.UnnamedFile",
 ]
 
 # --- Huey: threads, health checks and signals; the queue's truth is never in it --------------------------------------

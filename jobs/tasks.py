@@ -4,10 +4,9 @@ from datetime import datetime
 
 from huey.contrib.djhuey import db_periodic_task, db_task
 
-from jobs.conf import conf
 from jobs.notifications import deliveries
 from jobs.operations import bulk
-from jobs.queue.retention import Retention
+from jobs.operations.retention import retention as all_retention
 from jobs.workers import delivery
 from jobs.workers.ledger import drainer
 
@@ -20,17 +19,13 @@ LOOKS_A_MINUTE = 4
 @db_periodic_task(lambda now: True, name="jobs.retention")
 def retention() -> None:
     """Every minute in every replica; what is due, and who does it, is decided in the database."""
-    _go_on(_retention().slice(None, RETENTION_SLICE_SECONDS))
+    _go_on(all_retention().slice(None, RETENTION_SLICE_SECONDS))
 
 
 @db_task(name="jobs.retention_slice")
 def retention_slice(key: str) -> None:
     """The next slice, queued behind whatever else waits."""
-    _go_on(_retention().slice(datetime.fromisoformat(key), RETENTION_SLICE_SECONDS))
-
-
-def _retention() -> Retention:
-    return Retention(conf().retention, operations=conf().operation_retention)
+    _go_on(all_retention().slice(datetime.fromisoformat(key), RETENTION_SLICE_SECONDS))
 
 
 @db_task(name="jobs.ledger_drain")

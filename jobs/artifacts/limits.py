@@ -11,7 +11,7 @@ class Limits:
     memory_bytes: int = 1_500_000_000
     text_bytes: int = 4_000_000
     """Of a plain text, JSON or YAML file."""
-    yaml_chars: int = 600_000
+    yaml_chars: int = 400_000
     """Of a YAML document: its reader is slow."""
     text_chars: int = 1_000_000
     """Of what a person reads in it, all formats."""
@@ -26,8 +26,10 @@ class Limits:
     columns: int = 200
     cell_chars: int = 300
     depth: int = 100
+    unclosed: int = 10_000
+    """Elements of an HTML page that are opened and never closed: its reader takes the square of them."""
     """Levels of JSON and YAML."""
-    nodes: int = 200_000
+    nodes: int = 300_000
     """Values of a YAML document, aliases counted where they stand."""
 
 

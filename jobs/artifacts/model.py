@@ -2,6 +2,8 @@
 only those three are taken, cleaned and cut."""
 
 import json
+import re
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from jobs.domain.text import clean_text
 
 _MOST_BYTES = 1_000_000
 _LONGEST_SUMMARY, _LONGEST_WORD, _MOST_WORDS = 1_000, 60, 15
+_END = re.compile(r"<\s*/\s*document", re.I)
 _ASKED = (
     "You describe documents of software projects. Answer with one JSON object and nothing else: "
     '{"docType": one of REQUIREMENTS, USER_STORY, TEST_CASES, TEST_DATA, AUTOMATION_SCRIPT, API_SPEC, ARCHITECTURE, REPORT, '
@@ -25,8 +28,10 @@ class ModelAnswered(Exception):
 
     def __init__(self, status: int, said: str, retry_after: str | None) -> None:
         wait = f" (Retry-After: {retry_after})" if retry_after else ""
-        # Words that tell whose matter it is: a refused key and a redirect are our settings, nobody's document.
-        ours = "invalid API key: " if status in (401, 403) else "invalid configuration: " if 300 <= status < 400 else ""
+        # Words that tell whose matter it is: a refused key, a redirect, an address or a model that is not there are our
+        # settings, nobody's document.
+        misled = 300 <= status < 400 or status in (404, 405)
+        ours = "invalid API key: " if status in (401, 403) else "invalid configuration: " if misled else ""
         super().__init__(f"{ours}the model's endpoint answered HTTP {status}{wait}: {said}")
         self.status = status
         self.retry_after = retry_after
@@ -58,7 +63,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Model:
-    """An endpoint and how it is asked. `seconds`: for each wait of an exchange."""
+    """An endpoint and how it is asked. `seconds`: for each wait of an exchange, and twice that for all of it."""
 
     url: str
     key: str
@@ -85,7 +90,10 @@ class Model:
             "response_format": {"type": "json_object"},
             "messages": [
                 {"role": "system", "content": _ASKED},
-                {"role": "user", "content": f"File name: {name[:200]}\n\n<document>\n{text}\n</document>"},
+                {
+                    "role": "user",
+                    "content": f"File name: {_inside(name[:200])}\n\n<document>\n{_inside(text)}\n</document>",
+                },
             ],
         }
         return _understood(self._answer(asked))
@@ -97,52 +105,70 @@ class Model:
                 httpx2.Client(timeout=self.seconds, follow_redirects=False, trust_env=False) as client,
                 client.stream("POST", f"{self.url}/chat/completions", json=asked, headers=headers) as response,
             ):
-                body = _bounded(response)
+                body = self._bounded(response)
                 if response.status_code != 200:
                     raise ModelAnswered(
                         response.status_code, self._hidden(_excerpt(body)), response.headers.get("Retry-After")
                     )
+                if len(body) > _MOST_BYTES:
+                    raise InvalidAnswer(f"it is longer than {_MOST_BYTES / 1e6:.0f} MB")
                 return body
         except httpx2.TimeoutException as error:
-            raise ModelTimeout(f"the model's endpoint gave no answer within {self.seconds:g} s (timeout)") from error
+            raise self._late() from error
         except httpx2.TransportError as error:
             raise ModelUnreachable(
                 f"no connection to the model's endpoint: {self._hidden(str(error))[:200]}"
             ) from error
+
+    def _bounded(self, response: httpx2.Response) -> bytes:
+        """The body, no further than a chunk past what is read. An answer that drips never lets a single wait run out."""
+        body, deadline = b"", time.monotonic() + self.seconds
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > _MOST_BYTES:
+                break
+            if time.monotonic() > deadline:
+                raise self._late()
+        return body
+
+    def _late(self) -> ModelTimeout:
+        return ModelTimeout(f"the model's endpoint gave no answer within {self.seconds:g} s (timeout)")
 
     def _hidden(self, text: str) -> str:
         """Some endpoints repeat the key that they refuse."""
         return text.replace(self.key, "••••••") if self.key else text
 
 
-def _bounded(response: httpx2.Response) -> bytes:
-    body = b""
-    for chunk in response.iter_bytes():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise InvalidAnswer(f"it is longer than {_MOST_BYTES / 1e6:.0f} MB")
-    return body
+def _inside(text: str) -> str:
+    """What the document says cannot end it."""
+    return _END.sub("< /document", text)
 
 
 def _excerpt(body: bytes) -> str:
     text = body[:2_000].decode("utf-8", "replace")
     try:
-        value = json.loads(body)
-        text = str(value["error"]["message"]) if isinstance(value["error"], dict) else str(value["error"])
-    except (ValueError, KeyError, TypeError):
+        error = json.loads(body)["error"]
+        # The code tells more surely than the words what is wrong.
+        parts = (error.get("code") or error.get("type"), error["message"]) if isinstance(error, dict) else (error,)
+        text = ": ".join(str(part) for part in parts if part)
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass  # no JSON, or of another shape: then as it is
     return clean_text(" ".join(text.split()))[:300]
 
 
 def _understood(body: bytes) -> Said:
     try:
-        content = json.loads(body)["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        choice = json.loads(body)["choices"][0]
+        message = choice["message"]
+        content, ended, refusal = message["content"], choice.get("finish_reason"), message.get("refusal")
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise InvalidAnswer("it holds no message") from error
+    if ended == "content_filter" or refusal:
+        raise InvalidAnswer(f"the {'model' if refusal else 'filter'} refused to describe the document")
     try:
         value = json.loads(_without_fence(str(content)))
     except (ValueError, RecursionError) as error:
-        raise InvalidAnswer("its message is not JSON") from error
+        raise InvalidAnswer(f"its message {'was cut at its length' if ended == 'length' else 'is not JSON'}") from error
     if not isinstance(value, dict) or not isinstance(value.get("summary"), str) or not value["summary"].strip():
         raise InvalidAnswer("its message has no summary")
     words = value.get("keywords")

@@ -173,6 +173,7 @@ def fetched(tenant_id: str, key: str, check: Callable[[], None] = lambda: None) 
                         raise InvalidInput("file", f"it is larger than {human_size(most)}")
                     copy.write(chunk)
         except FileNotFoundError as error:
+            _require_bucket(tenant_id)
             raise ContentMissing(key) from error
         except (JobsError, StorageFailed):
             raise
@@ -181,6 +182,15 @@ def fetched(tenant_id: str, key: str, check: Callable[[], None] = lambda: None) 
             raise StorageFailed(f"the stored file could not be read: {_why(error)}") from error
         copy.seek(0)
         yield cast(BinaryIO, copy)
+
+
+def require() -> None:
+    """Raises `StorageFailed` on a machine without the folder: there each file seems to be gone already."""
+    storage = _storage()
+    if isinstance(storage, FileSystemStorage) and not storage.exists(""):
+        raise StorageFailed(
+            f"the volume with uploaded files is not mounted on this machine: no folder {storage.location}"
+        )
 
 
 def _require(tenant_id: str) -> None:
@@ -194,9 +204,21 @@ def _require(tenant_id: str) -> None:
             )
 
 
+def _require_bucket(tenant_id: str) -> None:
+    """A server that is asked for a file of a bucket that it does not have says only that there is no such file."""
+    bucket = getattr(_storage(), "bucket", None)
+    if bucket is None:
+        return
+    try:
+        bucket.meta.client.head_bucket(Bucket=bucket.name)
+    except Exception as error:
+        _say_what_is_missing(tenant_id, error)
+        raise StorageFailed(f"the bucket could not be asked for: {_why(error)}") from error
+
+
 def _say_what_is_missing(tenant_id: str, error: Exception) -> None:
     code = getattr(error, "response", {}).get("Error", {}).get("Code", "") if hasattr(error, "response") else ""
-    if code == "NoSuchBucket":
+    if code == "NoSuchBucket" or code == "404" and getattr(error, "operation_name", "") == "HeadBucket":
         raise StorageMissing(tenant_id, f"invalid configuration: no bucket {conf().artifact_storage.bucket}") from error
 
 

@@ -1,8 +1,10 @@
-"""The limit on what a form may bring: bytes beyond it are thrown away as they arrive, and never stored."""
+"""What a form may bring: bytes beyond the limit are thrown away as they arrive, and never stored."""
 
+from tempfile import TemporaryFile
 from typing import Any
 
-from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, TemporaryFileUploadHandler
 from django.http import HttpRequest
 
 from jobs.conf import conf
@@ -28,6 +30,27 @@ class SizeLimit(FileUploadHandler):
     def file_complete(self, file_size: int) -> None:
         """The file is the next handler's."""
         return None
+
+
+class UnnamedFile(TemporaryFileUploadHandler):
+    """Keeps a large file on disk without a name, so that nothing is left of it when this process is killed."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Django's own would make a file with a name here."""
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = UploadedFile(  # type: ignore[assignment]
+            TemporaryFile(),  # noqa: SIM115 - closed with the request
+            self.file_name,
+            self.content_type,
+            0,
+            self.charset,
+            self.content_type_extra,
+        )
+
+    def upload_interrupted(self) -> None:
+        """Nothing to remove."""
+        if hasattr(self, "file"):
+            self.file.close()
 
 
 def too_large(request: HttpRequest) -> bool:

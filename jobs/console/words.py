@@ -6,6 +6,7 @@ from typing import Any
 
 from jobs.domain.failures import POLICIES
 from jobs.domain.states import DEAD_LETTERED, state, word
+from jobs.domain.text import plural as plural
 from jobs.queue.pauses import PauseInForce
 from jobs.templatetags.formats import relative_text
 
@@ -105,11 +106,6 @@ def transition(source: str | None, target: str | None) -> str:
     if source is None:
         return "Enqueued" if target == "QUEUED" else f"New, {word(target or '')}"
     return f"{word(source)} → {word(target) if target is not None else 'deleted'}"
-
-
-def plural(number: int, one: str, many: str = "") -> str:
-    """`1 job`, `2,000 jobs`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @dataclass(frozen=True)

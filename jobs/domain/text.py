@@ -25,6 +25,11 @@ def replace_refused(text: str) -> str:
     return paired.replace(NUL, REPLACEMENT)
 
 
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 job`, `2,000 jobs`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def cut_text(text: str, limit_bytes: int) -> str:
     """At most `limit_bytes` of UTF-8; a text that is cut ends in `… [cut: 64 kB of 1.2 MB]`."""
     size = utf8_size(text)

@@ -13,6 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
+from jobs.artifacts.storage import StorageFailed
 from jobs.console.queries.db import database_now
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.domain.moments import ComesTwice, moment
@@ -39,7 +40,7 @@ def refusals() -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise CommandError(str(error), returncode=USAGE) from error
-    except JobsError as error:
+    except (JobsError, StorageFailed) as error:
         raise CommandError(str(error), returncode=REFUSED) from error
     except UnicodeEncodeError as error:
         raise CommandError("an argument holds bytes that are no UTF-8; nothing was done", returncode=USAGE) from error

@@ -120,7 +120,7 @@ class Start:
             return []
         made = demo.make(site, int(server.server_address[1]))
         connection.close()
-        self._say("demo data", f"{len(made)} users, and jobs for the worker to start with")
+        self._say("demo data", f"{len(made)} users, jobs and files for the worker to start with")
         return made
 
     def environment(self, address: Address) -> dict[str, str]:

@@ -8,12 +8,13 @@ from typing import IO
 
 import structlog
 from django.db import DatabaseError, InterfaceError, transaction
-from django.utils import timezone
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
 
 from jobs.artifacts import records, storage
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.domain.ids import new_id
-from jobs.domain.text import NUL_OR_SURROGATE
+from jobs.domain.text import NUL_OR_SURROGATE, plural
 from jobs.ledger import outbox
 from jobs.ledger.outbox import NewEvent
 from jobs.models import ArtifactFile, ProjectArtifact
@@ -120,18 +121,32 @@ def reprocess(person: Person, artifact_id: str, reason: str) -> None:
         )  # fmt: skip
 
 
-def clean() -> int:
-    """Removes the files of uploads that were cut off a day ago or longer, and of artifacts that are gone. How many."""
-    old = ArtifactFile.objects.filter(uploaded_at__lt=timezone.now() - LEFT_BEHIND).exclude(
-        artifact_id__in=ProjectArtifact.objects.values("id")
+def clean(most: int = _MOST_AT_ONCE) -> int:
+    """Removes the files of uploads that were cut off a day ago or longer, and of artifacts that are gone. How many.
+
+    Raises `storage.StorageFailed` after it went through all of them, if some could not be removed: these are tried again.
+    """
+    old = ArtifactFile.objects.filter(uploaded_at__lt=Now() - LEFT_BEHIND).exclude(
+        Exists(ProjectArtifact.objects.filter(id=OuterRef("artifact_id")))
     )
-    removed = 0
-    for one in old.order_by("uploaded_at")[:_MOST_AT_ONCE]:
-        if one.storage_key == storage.key_of(one.tenant_id, one.artifact_id):  # else another program put it there
-            storage.delete(one.tenant_id, one.storage_key)
-        one.delete()
-        removed += 1
+    removed, failed = 0, list[storage.StorageFailed]()
+    for one in old.order_by("uploaded_at")[:most]:
+        try:
+            _remove(one)
+        except storage.StorageFailed as error:
+            failed.append(error)
+        else:
+            removed += 1
+    if failed:
+        raise storage.StorageFailed(f"{plural(len(failed), 'file')} could not be removed; the last: {failed[-1]}")
     return removed
+
+
+def _remove(one: ArtifactFile) -> None:
+    if one.storage_key == storage.key_of(one.tenant_id, one.artifact_id):  # else another program put it there
+        storage.require()
+        storage.delete(one.tenant_id, one.storage_key)
+    one.delete()
 
 
 def shown_name(name: str) -> str:

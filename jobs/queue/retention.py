@@ -6,7 +6,7 @@ stops no other. How a target fares (last success, rows left, error) is kept in `
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -82,12 +82,19 @@ class Progress:
 
 
 class Retention:
-    """Prunes. `using` None: Django's connection, outside a transaction. `operations` None: they are kept as jobs are."""
+    """Prunes. `using` None: Django's connection, outside a transaction. `operations` None: they are kept as jobs are.
+    `further`: what is deleted besides, by those who know how.
+    """
 
     def __init__(
-        self, retention: timedelta, using: Connection | None = None, *, operations: timedelta | None = None
+        self,
+        retention: timedelta,
+        using: Connection | None = None,
+        *,
+        operations: timedelta | None = None,
+        further: Iterable[Target] = (),
     ) -> None:
-        self._targets = targets(retention, operations or retention)
+        self._targets = [*targets(retention, operations or retention), *further]
         self._using = using
 
     def slice(self, key: datetime | None, seconds: float) -> datetime | None:
@@ -137,7 +144,7 @@ class Retention:
     def _batch(self, one: Progress) -> None:
         try:
             batch = one.target.prune(BATCH, one.target.keep.total_seconds(), self._using)
-        except (psycopg.Error, DatabaseError) as error:
+        except (psycopg.Error, DatabaseError, OSError) as error:  # a storage of files is one, too
             log.exception("retention.batch_failed", target=one.target.name)
             one.error = str(error).strip()[:2000] or type(error).__name__
         else:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pypdf import PdfReader, PdfWriter
 
 from jobs.artifacts.analysis.analyse import Findings, analyse
 from jobs.artifacts.limits import LIMITS, Limits
@@ -46,6 +47,21 @@ def lying_bomb() -> bytes:
     return bytes(data)
 
 
+OUTSIDE = '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]><w>&x;</w>'
+
+
+def workbook_parts() -> dict[str, bytes | str]:
+    with zipfile.ZipFile(io.BytesIO(xlsx(("a", [["Name", "Hours"], ["Ada", 3]])))) as book:
+        return {name: book.read(name) for name in book.namelist()}
+
+
+def locked(data: bytes, password: str) -> bytes:
+    writer, out = PdfWriter(PdfReader(io.BytesIO(data))), io.BytesIO()
+    writer.encrypt(password, "owner", algorithm="RC4-128")
+    writer.write(out)
+    return out.getvalue()
+
+
 def alias_bomb() -> bytes:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]" for n in range(12)]
@@ -59,6 +75,14 @@ HOSTILE = {
     "too many parts": ("a.zip", lambda: zipped({f"{n}.txt": "" for n in range(6_000)}), "more than 5,000 parts"),
     "laughs in a document": ("a.docx", lambda: zipped({"word/document.xml": LAUGHS}), "no XML that is read here"),
     "laughs in XML": ("a.xml", LAUGHS.encode, "declares entities"),
+    "laughs in a sheet": ("a.xlsx", lambda: zipped(workbook_parts() | {"xl/worksheets/sheet1.xml": LAUGHS}), "workbook cannot be read"),
+    "laughs in the styles of a workbook": ("a.xlsx", lambda: zipped(workbook_parts() | {"xl/styles.xml": LAUGHS}), "workbook cannot be read"),
+    "an entity outside of a document": ("a.docx", lambda: zipped({"word/document.xml": OUTSIDE}), "DTDForbidden"),
+    "a PDF whose pages are each other's": ("a.pdf", lambda: pdf("x").replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]"), "cyclic"),
+    "a PDF with a password": ("a.pdf", lambda: locked(pdf("The pump"), "secret"), "locked with a password"),
+    "elements that never end": ("a.html", lambda: b"<html>" + b"<div>" * 600_000, "are not closed"),
+    "deep objects": ("a.json", lambda: b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "deeper than 100"),
+    "code in YAML": ("a.yaml", lambda: b'a: !!python/object/apply:os.system ["exit 1"]\nb: 1\n', "YAML"),
     "an external entity": ("a.xml", lambda: b'<!DOCTYPE z [<!ENTITY x SYSTEM "file:///etc/passwd">]><z>&x;</z>', "declares entities"),
     "aliases of aliases": ("a.yaml", alias_bomb, "aliases counted"),
     "deep JSON": ("a.json", lambda: b"[" * 100_000 + b"]" * 100_000, "deeper than 100"),
@@ -226,7 +250,27 @@ def test_of_a_long_workbook_the_first_rows_are_read() -> None:
 
 
 def test_of_a_long_yaml_file_the_beginning_is_read() -> None:
-    paths = "".join(f"  /orders{number}:\n    get:\n      summary: Gets it\n" for number in range(40_000))
+    paths = "".join(f"  /orders{number}:\n    get:\n      summary: Gets it\n" for number in range(4_000))
     text = "openapi: 3.0.3\ninfo:\n  title: Shop\n  version: '1'\npaths:\n" + paths
-    found = analyse(io.BytesIO(text.encode()), "shop.yaml", [])
+    found = analyse(io.BytesIO(text.encode()), "shop.yaml", [], Limits(yaml_chars=50_000))
     assert found.doc_type == "API_SPEC" and "Shop" in found.summary
+    assert found.note == "only the first 0.05 of 0.2 million characters were read" and found.note[1:] in found.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.csv", b"name,city\nkim,\x00Bonn\nann,Ulm\n" * 9, ["CSV table", "Columns: name, city"]),
+        ("a.csv", "name,city\nä,Köln\n".encode("utf-16"), ["CSV table", "Columns: name, city"]),
+        ("a.csv", "name,city\nä,Köln\n".encode("latin-1"), ["CSV table", "Columns: name, city"]),
+        ("a.csv", (",".join(f"c{n}" for n in range(100_000)) + "\n").encode() * 3, ["100,000 columns", "the first 200 of 100,000 columns"]),
+        ("a.xlsx", xlsx(("a", [[f"c{n}" for n in range(300)], list(range(300))])), ["the first 200 columns of a sheet"]),
+        ("a.xml", b'<testsuite name="a">' + b"<testcase/>" * 500_000, ["XML document, testsuite", "first 4 of 6 MB"]),
+        ("a.pdf", locked(pdf("The pump runs and runs, day and night, until it stops."), ""), ["1 page", "The pump runs"]),
+        ("a.pdf", pdf("The pump runs and runs, day and night, until it stops.").replace(b"startxref\n", b"startxref\n9"), ["The pump runs"]),
+        ("a.pdf", pdf(*["Page after page."] * 1_000), ["the first 200 of 1,000 pages"]),
+    ],
+)  # fmt: skip
+def test_what_is_odd_is_read_as_far_as_it_can_be(name: str, data: bytes, words: list[str]) -> None:
+    found = analyse(io.BytesIO(data), name, [])
+    assert all(word in found.summary for word in words), found

@@ -1,102 +1,117 @@
-"""The S3-compatible storage, against a server on loopback that keeps objects in memory."""
+"""The S3-compatible storage, against a server of that protocol over HTTP on loopback."""
 
 import io
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from django.core.files.storage import storages
 
 from detiq_admin.file_store import storage as entry
-from jobs.artifacts import storage
+from jobs.artifacts import records, storage
 from jobs.conf import FileStore
+from jobs.domain.errors import InvalidInput
+from jobs.models import ArtifactFile, ProjectArtifact
+from jobs.operations import artifacts
+from tests.artifacts.helpers import STORY, analysed, uploaded
 
-pytest.importorskip("storages.backends.s3", reason="`uv sync --group s3` installs what this needs")
+pytest.importorskip("storages.backends.s3", reason="`uv sync --group s3 --group s3-server` installs what this needs")
+ThreadedMotoServer = pytest.importorskip(
+    "moto.server", reason="`uv sync --group s3-server` installs it"
+).ThreadedMotoServer
 
-
-class Handler(BaseHTTPRequestHandler):
-    objects: dict[str, bytes] = {}
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
-        self.send_response(status)
-        for name, value in ({"Content-Length": str(len(body)), "ETag": '"0"'} | headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def do_PUT(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        if "aws-chunked" in self.headers.get("Content-Encoding", ""):
-            body = b"".join(_unchunked(io.BytesIO(body)))
-        self.objects[unquote(urlsplit(self.path).path)] = body
-        self.answer(200)
-
-    def do_GET(self) -> None:
-        path = unquote(urlsplit(self.path).path)
-        if not path.startswith("/files/"):
-            return self.answer(404, b"<Error><Code>NoSuchBucket</Code><Message>no</Message></Error>")
-        if path not in self.objects:
-            return self.answer(404, b"<Error><Code>NoSuchKey</Code><Message>no</Message></Error>")
-        return self.answer(200, self.objects[path])
-
-    do_HEAD = do_GET
-
-    def do_DELETE(self) -> None:
-        self.objects.pop(unquote(urlsplit(self.path).path), None)
-        self.answer(204)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def _unchunked(body: io.BytesIO) -> Iterator[bytes]:
-    while size := int(body.readline().split(b";")[0] or b"0", 16):
-        yield body.read(size)
-        body.readline()
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Its address; with one empty bucket, `files`."""
+    import boto3
+
+    made = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    made.start()
+    address = "http://{}:{}".format(*made.get_host_and_port())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "x")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "y")
+        boto3.client("s3", endpoint_url=address, region_name="us-east-1").create_bucket(Bucket="files")
+        yield address
+    made.stop()
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "y")
-    Handler.objects = {}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_address[1]}"
+def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`bucket()`: the storage used from here on; other names and addresses for what is not there."""
 
-    def use(name: str) -> None:
-        made = entry(FileStore("detiq", name, address, "eu-1"), Path("/nowhere"))
-        backend = storages.create_storage(made)
+    def use(name: str = "files", address: str = server) -> Any:
+        backend = storages.create_storage(entry(FileStore("detiq", name, address, "us-east-1"), Path("/nowhere")))
         monkeypatch.setattr(storage, "_storage", lambda: backend)
+        return backend
 
-    use("files")
-    yield use
-    server.shutdown()
-    server.server_close()
+    return use
 
 
-def test_a_file_goes_to_the_bucket_comes_back_and_goes_away(bucket: Callable[[str], None]) -> None:
-    key = storage.key_of("acme", "1")
-    assert storage.save("acme", key, io.BytesIO(b"hello"))[0] == 5
-    assert Handler.objects == {"/files/detiq/tenants/acme/artifacts/1/content": b"hello"}
-    with storage.fetched("acme", key) as file:
-        assert file.read() == b"hello"
-    storage.delete("acme", key)
-    assert Handler.objects == {}
-    with pytest.raises(storage.ContentMissing), storage.fetched("acme", key):
+def keys(backend: Any) -> list[str]:
+    return [one.key for one in backend.bucket.objects.all()]
+
+
+def test_an_upload_is_kept_in_the_bucket_analysed_from_there_and_removed(bucket: Callable[..., Any]) -> None:
+    backend = bucket()
+    artifact = uploaded()
+    assert keys(backend) == [f"detiq/{artifact.storage_key}"]
+    assert analysed(artifact)["docType"] == "USER_STORY"
+    with storage.fetched("acme", artifact.storage_key) as file:
+        assert file.read() == STORY
+    storage.delete("acme", artifact.storage_key)
+    storage.delete("acme", artifact.storage_key)  # what is gone is no error
+    assert keys(backend) == []
+    with pytest.raises(storage.ContentMissing):
+        analysed(artifact)
+
+
+def test_a_large_file_goes_there_in_one_piece_and_comes_back_whole(bucket: Callable[..., Any]) -> None:
+    backend, content = bucket(), b"A parcel is weighed. " * 1_000_000
+    artifact = uploaded(content, "long.txt")
+    with storage.fetched("acme", artifact.storage_key) as file:
+        assert file.read() == content
+    assert "-" not in backend.bucket.Object(f"detiq/{artifact.storage_key}").e_tag  # a dash counts parts
+    storage.delete("acme", artifact.storage_key)
+    assert keys(backend) == []
+
+
+def test_a_file_larger_than_allowed_leaves_nothing_in_the_bucket(
+    bucket: Callable[..., Any], choose: Callable[..., None]
+) -> None:
+    backend = bucket()
+    choose(artifact_max_mb=1)
+    with pytest.raises(InvalidInput, match="larger than 1 MB"):
+        uploaded(b"x" * 1_000_001)
+    assert keys(backend) == [] and not ProjectArtifact.objects.exists() and not ArtifactFile.objects.exists()
+
+
+def test_what_a_killed_upload_left_in_the_bucket_is_removed(bucket: Callable[..., Any]) -> None:
+    backend, key = bucket(), storage.key_of("acme", "left")
+    records.announce("left", "acme", key, "kim")
+    storage.save("acme", key, io.BytesIO(b"half"))
+    ArtifactFile.objects.update(uploaded_at="2026-01-01T00:00:00Z")
+    assert artifacts.clean() == 1 and keys(backend) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [
+        ({"name": "others"}, storage.StorageMissing),
+        ({"address": "http://127.0.0.1:9"}, storage.StorageFailed),
+    ],
+    ids=["no such bucket", "no server"],
+)
+def test_a_storage_that_is_not_there_says_so(
+    bucket: Callable[..., Any], where: dict[str, str], error: type[Exception]
+) -> None:
+    bucket(**where)
+    with pytest.raises(error), storage.fetched("acme", storage.key_of("acme", "1")):
         pass
-
-
-def test_a_bucket_that_is_not_there_is_a_missing_storage(bucket: Callable[[str], None]) -> None:
-    bucket("others")
-    with (
-        pytest.raises((storage.StorageMissing, storage.ContentMissing)),
-        storage.fetched("acme", storage.key_of("acme", "1")),
-    ):
-        pass
+    with pytest.raises(storage.StorageFailed):
+        uploaded()
+    assert not ProjectArtifact.objects.exists()

@@ -61,12 +61,49 @@ def test_every_description_is_short_and_says_something() -> None:
         ("a.txt", b"", ["An empty file."]),
         ("a.csv", b"\n\n  \n", ["An empty file."]),
         ("a.txt", b"\x7fELF" + bytes(range(256)), ["ELF program"]),
+        ("a.json", b'{"info": {"name": "Depot"}, "item": [{"item": [{"request": {}}]}, {"request": {}}]}', ["of \u201cDepot\u201d. 2 requests"]),
+        ("a.side", b'{"tests": [{"commands": []}, {"commands": []}], "suites": []}', ["of 2 tests", "tests (2)"]),
+        ("a.xml", b'<testsuites tests="9" failures="2" errors="0"><testsuite/></testsuites>', ["9 tests, 2 failures"]),
+        ("a.xml", b'<testsuite><testcase/><testcase><failure/></testcase></testsuite>', ["2 tests, 1 failure"]),
+        ("a.json", b'{"stats": {"tests": 12, "failures": 1, "passes": 11}, "results": []}', ["of 12 tests, 1 failure"]),
+        ("test_a.py", b"def test_one(driver):\n    pass\n\nasync def test_two(page):\n    pass\n", ["2 tests: test_one"]),
+        ("a.sql", b"CREATE TABLE IF NOT EXISTS parcel (id int);\nINSERT INTO parcel VALUES (1);\n", ["1 table: parcel; 1 insert"]),
+        ("a.md", b"# Stories\n\nComo cliente\nQuero ver pedidos\n\nAs a guest, I want to pay.\n", ["2 stories"]),
+        ("a.feature", "Funcionalidade: Caixa\n  Cen\u00e1rio: Vazia\n    Dado que est\u00e1 vazia\n".encode(), ["with 1 scenario"]),
+        ("a.md", b"# Guide\n\n- [How it begins](#how-it-begins)\n- [How it all ends one day](#how-it-ends)\n\nThe [parcel](https://host.example/) is weighed before it leaves the depot.\n", ["\u201cGuide\u201d. The parcel is weighed"]),
         ("a.docx", b"Plain text that somebody gave the wrong end to its name, as it happens.", ["Plain text that somebody"]),
     ],
 )  # fmt: skip
 def test_the_summary_says_what_it_is_and_how_it_begins(name: str, data: bytes, words: list[str]) -> None:
     summary = analyse(io.BytesIO(data), name, []).summary
     assert all(word in summary for word in words), summary
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "doc_type"),
+    [
+        ("config.ini", "[shop]\nbaseURL = https://shop.example\nlockedUser = kim\npassword = hunter2x\n", "ENV_CONFIG"),
+        ("app.properties", "datasource.url=jdbc:x\ndatasource.username=kim\ndatasource.password=hunter2x\n", "ENV_CONFIG"),
+        ("pytest.ini", "[pytest]\ntestpaths = tests\naddopts = -v\nbase_url = http://x\nmarkers =\n", "OTHER"),
+        ("library.properties", "name=Pump\nversion=1.0\nauthor=Kim\nurl=https://host.example\n", "OTHER"),
+        ("action.yml", "name: Covers\ninputs:\n  lines:\n    default: 0\nruns:\n  using: composite\n  steps:\n    - run: |\n        if x\n        then y\n", "AUTOMATION_SCRIPT"),
+        ("travis.yml", "language: node_js\nbefore_install:\n  - npm i\n", "AUTOMATION_SCRIPT"),
+        ("loginData.csv", "*** Test Cases ***,${username},${password}\nCase 1,kim,a\nCase 2,ann,b\n", "TEST_DATA"),
+        ("users.json", '{"valid": {"email": "a@x.example", "password": "p"}, "locked": {"email": "b@x.example", "password": "q"}}', "TEST_DATA"),
+        ("pom.xml", "<project><modelVersion>4</modelVersion><build><target>21</target></build><description>backend components, monolith, kafka, redis, cache, latency, cdn, lambda, replicas</description></project>", "OTHER"),
+        ("index.html", "<html><head><title>Mochawesome Report</title></head><body></body></html>", "REPORT"),
+        ("shop.html", "<html><body><h1>Storage</h1><pre>" + "expect(a)\nexpect(b)\n" * 8 + "</pre></body></html>", "OTHER"),
+        ("SECURITY.md", "<!-- first -->\n\n## Security\n\nPlease report a hole by mail, do not report it in public. Report security problems to us.\n", "OTHER"),
+        ("BR-7.md", "# Toggle stays pressed\n\n## Severity\nMinor\n\n## Preconditions\nSigned in\n\n## Steps to Reproduce\n1. Press it\n\n## Expected Result\nUp\n\n## Actual Result\nDown\n", "REPORT"),
+        ("OFL.txt", "OPEN FONT LICENSE\nThe software must be kept whole, the requirement stands; it must bear the copyright notice and the warranty must not be removed. Permission is hereby granted without limitation. Users must agree.\n", "OTHER"),
+        ("tính năng.md", "# Tính năng\n\nYêu cầu: chức năng tìm kiếm.\nYêu cầu: chức năng giỏ hàng.\n", "REQUIREMENTS"),
+        ("test_pay.py", "from pages import Cart\n\ndef test_pays(driver):\n    assert Cart(driver).pay()\n", "AUTOMATION_SCRIPT"),
+        ("one.sql", "CREATE TABLE parcel (id int);\n", "ARCHITECTURE"),
+    ],
+)  # fmt: skip
+def test_what_real_files_taught(name: str, text: str, doc_type: str) -> None:
+    found = analyse(io.BytesIO(text.encode()), name, [])
+    assert found.doc_type == doc_type and "hunter2x" not in str(found)
 
 
 @pytest.mark.parametrize(

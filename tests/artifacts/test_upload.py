@@ -1,12 +1,17 @@
 """A file and its artifact: both are there, or neither; whatever its name, it lies below its tenant's prefix."""
 
 import io
+import os
+import shutil
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import FileSystemStorage, storages
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -14,7 +19,9 @@ from jobs.artifacts import records, storage
 from jobs.domain.errors import InvalidInput
 from jobs.models import ArtifactFile, AuditEntry, LifecycleEvent, ProjectArtifact
 from jobs.operations import artifacts
+from jobs.operations.retention import retention
 from tests.artifacts.helpers import KIM, STORY, files, uploaded
+from tests.workers.helpers import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,6 +101,8 @@ def test_a_file_larger_than_allowed_is_refused_and_nothing_is_kept(choose: Calla
         ("x" * 200 + ".txt", "x" * 200 + ".txt"),
         ("…/日本語.md", "日本語.md"),
         (".env", ".env"),
+        ("plan \U0001f680 v2.md", "plan \U0001f680 v2.md"),
+        ("invoice\u202efdp.exe", "invoice fdp.exe"),
     ],
 )
 def test_whatever_its_name_a_file_lies_below_its_tenants_prefix(name: str, kept: str) -> None:
@@ -164,9 +173,54 @@ def test_what_a_killed_upload_left_is_removed_a_day_later() -> None:
     kept = uploaded()
     assert artifacts.clean() == 0 and len(files()) == 2
     ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
-    assert artifacts.clean() == 1
+    assert retention().prune(retention().all(), 5)[-1].pruned == 1  # as workers do, once a day
     assert [path.parts[-2] for path in files()] == [kept.id]
     assert ArtifactFile.objects.get().artifact_id == kept.id
+
+
+def test_an_upload_killed_in_the_middle_leaves_no_artifact_and_no_file_for_ever(
+    worker_process: Any, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "slow.txt"
+    os.mkfifo(pipe)
+    process = worker_process.start("artifact", "upload", str(pipe), "--tenant", "acme")
+    with pipe.open("wb", buffering=0) as content:
+        content.write(b"x" * 600_000)
+        wait_for(lambda: any(path.stat().st_size for path in files()), 20)  # its beginning is stored
+        process.popen.kill()
+        process.popen.wait()
+    assert not ProjectArtifact.objects.exists() and not LifecycleEvent.objects.exists()
+    assert retention().prune(retention().all(), 5)[-1].pruned == 0  # not yet: another may be at it
+    ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
+    assert retention().prune(retention().all(), 5)[-1].pruned == 1
+    assert files() == [] and not ArtifactFile.objects.exists()
+
+
+@pytest.mark.parametrize("harm", ["one cannot be removed", "the volume is not there"])
+def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stuck", "left"):
+        records.announce(name, "acme", storage.key_of("acme", name), "kim")
+        storage.save("acme", storage.key_of("acme", name), io.BytesIO(b"half"))
+    ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
+    if harm.startswith("one"):
+        real = FileSystemStorage.delete
+
+        def delete(self: FileSystemStorage, name: str) -> None:
+            if "stuck" in name:
+                raise PermissionError("read only")
+            real(self, name)
+
+        monkeypatch.setattr(FileSystemStorage, "delete", delete)
+    else:
+        shutil.rmtree(storages["artifacts"].base_location)
+    fared = retention().prune(retention().all(), 5)[-1]
+    kept = ["stuck"] if harm.startswith("one") else ["left", "stuck"]
+    assert sorted(ArtifactFile.objects.values_list("artifact_id", flat=True)) == kept
+    with pytest.raises(CommandError, match="could not be removed"):
+        call_command("artifact", "clean")
+    assert (fared.target.name, fared.rows_left) == ("artifacts", len(kept)) and "could not be removed" in str(
+        fared.error
+    )
 
 
 def test_an_artifact_is_analysed_again_for_a_reason() -> None:

@@ -65,6 +65,21 @@ def test_the_page_shows_what_the_analysis_found(viewer: Client) -> None:
     assert "sign-in.md" in text(viewer.get("/artifacts/?name=SIGN&project=shop&status=READY&type=USER_STORY"))
 
 
+def test_a_large_upload_waits_on_disk_without_a_name(
+    operator: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    seen, real = list[Any](), storages["artifacts"].__class__._save
+
+    def save(self: Any, *args: Any) -> Any:
+        seen.append(list(tmp_path.iterdir()))
+        return real(self, *args)
+
+    monkeypatch.setattr(storages["artifacts"].__class__, "_save", save)
+    operator.post(UPLOAD, form(content=b"x" * 3_000_000))
+    assert seen == [[]] and [path.stat().st_size for path in files()] == [3_000_000]
+
+
 def test_an_upload_without_a_file_names_the_field(operator: Client) -> None:
     response = operator.post(UPLOAD, {"tenant": "acme"})
     assert response.status_code == 422 and "Choose a file." in text(response)

@@ -13,6 +13,7 @@ import pytest
 from detiq_admin.embedded import embedded_url
 from detiq_admin.postgres import THROWAWAY, EmbeddedServer
 from tests.ops.conftest import Up, left_in, nothing_left_in
+from tests.workers.helpers import wait_for
 
 KEY = "a-key-for-tests-alone-of-32-characters-or-more"
 PARTS = ["database", "migrations", "demo site", "demo data", "worker", "console", "ready", "login"]
@@ -49,6 +50,8 @@ def test_the_whole_demo_starts_serves_stops_and_is_found_again(start_up, var):
     for role in ("viewer", "operator", "support", "admin"):
         assert log_in(address, role).status_code == 302
     assert log_in(address, "admin", "guessed").status_code == 200
+    ready = """SELECT count(*) FROM "ProjectArtifact" WHERE status = 'READY'"""
+    wait_for(lambda: ask(embedded_url(var, "serving"), ready) == 6, 20)
     jobs = count_jobs(var)
     assert jobs > 5
 

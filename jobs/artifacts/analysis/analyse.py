@@ -50,7 +50,7 @@ def analyse(file: IO[bytes], name: str, masked_keys: list[str], limits: Limits =
     return Findings(
         doc_type=doc_type,
         by_content=by_content,
-        kind=document.kind,
+        kind="environment file" if secret else document.kind,
         summary=hidden(summarise(document, doc_type)),
         keywords=[hidden(word) for word in words],
         note=hidden("; ".join(document.notes))[:500],

@@ -13,13 +13,14 @@ _COLUMNS: tuple[tuple[DocType, float, re.Pattern[str]], ...] = tuple(
     for doc_type, weight, pattern in (
         (_D.TEST_CASES, 3.0, r"^expected\b|\bexpected (?:results?|outcome|behaviou?r)|^erwartetes (?:ergebnis|verhalten)"),
         (_D.TEST_CASES, 2.5, r"\btest ?case|\btest ?id\b|^tc ?(?:id|no|#)?$|\btest (?:scenario|title|name|steps?|summary)|^testfall"),
-        (_D.TEST_CASES, 2.0, r"^scenario$|^steps?(?: to (?:execute|reproduce))?$|^(?:step|test) (?:action|description|no|#)|^action$|^pre-?conditions?|^actual (?:results?)?|^schritte?"),
+        (_D.TEST_CASES, 2.0, r"^scenario$|^steps?(?: to execute)?$|^(?:step|test) (?:action|description|no|#)|^action$|^pre-?conditions?|^actual (?:results?)?|^schritte?"),
         (_D.TEST_CASES, 0.5, r"^priority$|^module$|^status$|^severity$|pass ?/ ?fail"),
         (_D.REQUIREMENTS, 3.0, r"\breq(?:uirement)?s?\b|^anforderung|\bfeature description"),
         (_D.REQUIREMENTS, 1.0, r"^acceptance|^rationale|^moscow|^source$|^stakeholder|^verification|^category$|^priority$|^description$"),
         (_D.USER_STORY, 3.0, r"\b(?:user )?stor(?:y|ies)\b|^as an?\b|^i want|^so that|\bstory points?"),
         (_D.USER_STORY, 1.0, r"^epic|^acceptance criteria|^sprint$|^points$|^persona|^assignee$|^issue type$"),
         (_D.REPORT, 2.0, r"^(?:passed|failed|skipped|blocked|pass rate|pass ?%|failures|total tests|executed|not run|errors)\b|\bpassed\b.*\bfailed\b"),
+        (_D.REPORT, 2.5, r"^steps? to reproduce|^(?:bug|defect|issue) ?(?:id|no|#|title|summary)?$"),
         (_D.REPORT, 1.3, r"^(?:result|outcome|duration|elapsed|build|run (?:id|date)|executed (?:by|on|at)|test run|coverage|response time|p9[05]|throughput|findings?|severity|defects?)\b|^cvss|^% ?covered"),
         (_D.DATASHEET, 3.0, r"^(?:min|typ|max|typical|minimum|maximum)\.?$|^units?$|^symbol$|^parameter$|^characteristic|^test conditions?$|^specification$|^pin$"),
         (_D.API_SPEC, 2.0, r"^(?:endpoint|path|http method|method|verb|route|request|response|status code)s?$"),
@@ -37,7 +38,7 @@ def scores(tables: list[Table], spreadsheet: bool) -> Counter[DocType]:
     found: Counter[DocType] = Counter()
     for table in tables[:5]:
         one: Counter[DocType] = Counter()
-        for cell in table.head[:60]:
+        for cell in dict.fromkeys(one for one in table.head[:60] if len(one) <= 80):
             for doc_type, weight in _of_column(_plain(cell), cell):
                 one[doc_type] += weight  # type: ignore[assignment]
         fitting = sum(
@@ -56,8 +57,8 @@ def scores(tables: list[Table], spreadsheet: bool) -> Counter[DocType]:
 
 
 def _plain(cell: str) -> str:
-    """`firstName`, `first_name` and `First name *` are one."""
-    return re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#").lower()
+    """`firstName`, `first_name`, `${first_name}` and `First name *` are one."""
+    return re.sub(r"[\s_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell)).strip(" *:#${}<>").lower()
 
 
 def _of_column(name: str, cell: str) -> list[tuple[DocType, float]]:

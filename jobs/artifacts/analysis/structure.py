@@ -14,12 +14,12 @@ _SELENIUM = re.compile(
     r"|\bSelenium2?Library\b|\bwebdriver\.(?:Chrome|Firefox|Edge|Safari|Remote|Ie)\(|\bnew\s+(?:Chrome|Firefox|Edge|Safari|Remote)Driver\("
 )
 _AUTOMATION = re.compile(
-    r"@playwright/test|playwright\.(?:sync|async)_api|microsoft\.playwright|require\(['\"](?:playwright|puppeteer|cypress)"
-    r"|from\s+['\"](?:playwright|puppeteer|cypress|webdriverio|testcafe|k6(?:/\w+)?|detox|nightwatch|supertest|vitest|@jest/globals|@wdio/globals)['\"]"
+    r"@playwright/test|playwright\.(?:sync|async)_api|microsoft\.playwright|require\(['\"](?:playwright|puppeteer|cypress|mocha|jest|chai|tape|ava|jasmine|qunit)"
+    r"|from\s+['\"](?:playwright|puppeteer|cypress|webdriverio|testcafe|k6(?:/\w+)?|detox|nightwatch|supertest|vitest|mocha|chai|ava|(?:ember-)?qunit|@jest/globals|@wdio/globals)['\"]"
     r"|\bcy\.(?:visit|get|contains|intercept)\(|\bbrowser\.url\(|\bpage\.(?:goto|click|fill|locator|getBy\w+|get_by_\w+)\("
     r"|\bfixture\s*[`(]['\"`]|\bfrom\s+locust\b|\bimport\s+(?:pytest|unittest|locust)\b|\bimport\s+org\.(?:junit|testng)\b|\busing\s+(?:NUnit|Xunit|Microsoft\.VisualStudio\.TestTools)"
     r"|\bfrom\s+(?:pytest|unittest|behave|appium|robot)\b|io\.restassured|io\.gatling|\bkarate\b.*\bFeature\b|\bimport\s+.*cucumber|\bdescribe\s+['\"].*\bdo\b"
-    r"|^[ \t]*(?:describe|it|test)\(\s*['\"`]",
+    r"|^[ \t]*(?:describe|it|test)\(\s*['\"`]|^[ \t]*(?:async )?def test_\w+\(|^[ \t]*@(?:Test|ParameterizedTest)\b|^[ \t]*\[(?:Fact|Theory|Test|TestMethod)\b",
     re.M,
 )  # fmt: skip
 _SCRIPT_LANGUAGES = frozenset({"Shell", "PowerShell", "Batch", "Robot Framework", "VBScript"})
@@ -120,10 +120,19 @@ _RESULT_ROOTS = frozenset({
     "testsuite", "testsuites", "testng-results", "coverage", "test-run", "assemblies", "TestRun", "checkstyle", "pmd", "bugcollection",
     "OWASPZAPReport", "nmaprun", "testExecutions", "report", "cucumber",
 })  # fmt: skip
+# The pages of those that draw their results by script hold no text of their own.
+_REPORTERS = re.compile(
+    r"\b(?:mochawesome|extent(?: ?reports?)?|allure(?: ?reports?)?|serenity|gatling|karate|testng|surefire|jacoco|lcov|robot \d[\d.]*)\b"
+    r"|\b(?:test|tests|coverage|cucumber|playwright|lighthouse|newman|k6|jmeter|pytest|cypress|nunit|junit|accessibility|unit test)"
+    r" (?:\w+ )?(?:report|results|summary)\b",
+    re.I,
+)
 
 
 def _results(document: Document) -> DocType | None:
     """What a runner or a scanner wrote about its run."""
+    if document.kind == "HTML page" and _REPORTERS.search(f"{document.title} {document.facts.get('generator', '')}"):
+        return DocType.REPORT
     tags = document.facts.get("tags", {})
     if document.root in _RESULT_ROOTS and not ({"steps", "custom"} & set(tags) and document.root != "testng-results"):
         return DocType.REPORT
@@ -188,14 +197,17 @@ def _test_management(document: Document) -> DocType | None:
 def _scripts(document: Document) -> DocType | None:
     language = document.facts.get("language")
     if document.root in ("jmeterTestPlan",) or (
-        document.root == "project" and "target" in document.facts.get("tags", {})
+        document.root == "project"
+        and "target" in document.facts.get("tags", {})
+        and "modelVersion" not in document.facts["tags"]
     ):
         return DocType.AUTOMATION_SCRIPT
     data = document.data
     if isinstance(data, dict):
         keys = {str(key) for key in data}
         pipeline = ({"on", "jobs"} <= keys or (True in data and "jobs" in keys) or "stages" in keys or {"trigger", "steps"} <= keys
-                    or {"pool", "steps"} <= keys or ("pipelines" in keys) or {"version", "jobs", "workflows"} <= keys)  # fmt: skip
+                    or {"pool", "steps"} <= keys or ("pipelines" in keys) or {"version", "jobs", "workflows"} <= keys
+                    or {"name", "runs"} <= keys or {"build_script", "test_script", "script", "before_script", "before_build", "before_install"} & keys)  # fmt: skip
         if pipeline and document.kind == "YAML":
             return DocType.AUTOMATION_SCRIPT
     if (
@@ -242,7 +254,7 @@ def _statements(document: Document) -> DocType | None:
     made = len(re.findall(r"^[ \t]*CREATE\s+(?:TABLE|VIEW|INDEX|TYPE)", document.text, re.M | re.I))
     filled = len(re.findall(r"\bINSERT\s+INTO\b|\bCOPY\s+\w", document.text, re.I))
     rows = len(re.findall(r"^[ \t]*\(.*\)\s*[,;]\s*$", document.text, re.M))
-    return DocType.TEST_DATA if filled + rows > made * 2 else DocType.ARCHITECTURE if made >= 2 else None
+    return DocType.TEST_DATA if filled + rows > made * 2 else DocType.ARCHITECTURE if made else None
 
 
 _QUESTIONS: tuple[Callable[[Document], DocType | None], ...] = (

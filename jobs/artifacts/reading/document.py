@@ -7,13 +7,16 @@ from typing import Any
 
 @dataclass
 class Table:
-    """Rows of text, the first of them with names if it has any. `count`: how many rows there are below the head."""
+    """Rows of text, the first of them with names if it has any. `count`: how many rows there are below the head; `width`:
+    how many columns, where more than these rows have.
+    """
 
     name: str
     head: list[str]
     rows: list[list[str]]
     count: int
     formulas: int = 0
+    width: int = 0
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """HTML and XML as text with headings and tables."""
 
 import re
+from collections import Counter
 from typing import Any
 
 from defusedxml.common import DefusedXmlException
@@ -13,11 +14,41 @@ from jobs.artifacts.reading.tables import as_table
 from jobs.domain.text import replace_refused
 
 _MOST_NAMED = 20_000
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]{0,30})")
+# Elements that need no end.
+_OPEN = frozenset(
+    (
+        "area",
+        "base",
+        "body",
+        "br",
+        "col",
+        "colgroup",
+        "dd",
+        "dt",
+        "embed",
+        "head",
+        "hr",
+        "html",
+        "img",
+        "input",
+        "li",
+        "link",
+        "meta",
+    )
+    + ("option", "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr")
+)
 _SPACES = re.compile(r"[ \t\f\v]+")
 
 
 def read_html(text: str, name: str, limits: Limits) -> Document:
     """What a reader sees: scripts and styles are left out."""
+    tags = Counter(_TAG.findall(text))
+    if (
+        sum(n - tags["/", name] for (mark, name), n in tags.items() if not mark and name.lower() not in _OPEN)
+        > limits.unclosed
+    ):
+        raise Unreadable(f"more than {limits.unclosed:,} of its elements are not closed")
     tree = LexborHTMLParser(text)
     document = Document(name, "HTML page")
     title = tree.css_first("title")
@@ -41,6 +72,21 @@ def read_html(text: str, name: str, limits: Limits) -> Document:
     body = tree.body
     seen = body.text(separator="\n") if body else ""
     lines = (line for raw in seen.split("\n") if (line := _SPACES.sub(" ", raw).strip()))
+    document.text = replace_refused("\n".join(lines))[: limits.text_chars]
+    return document
+
+
+def _unclosed(text: str) -> int:
+    tags = Counter(_TAG.findall(text))
+    return sum(n - tags["/", name] for (mark, name), n in tags.items() if not mark and name.lower() not in _OPEN)
+
+
+def read_broken_xml(text: str, name: str, limits: Limits) -> Document:
+    """XML that is cut off or wrong: how it begins, and what stands between its tags."""
+    document = Document(name, "XML document")
+    tag = re.search(r"<(?:[\w.-]+:)?([\w.-]+)[\s/>]", text[:2_000])
+    document.root = tag[1] if tag else ""
+    lines = (line for raw in re.sub(r"<[^<>]*>?", "\n", text).split("\n") if (line := _SPACES.sub(" ", raw).strip()))
     document.text = replace_refused("\n".join(lines))[: limits.text_chars]
     return document
 

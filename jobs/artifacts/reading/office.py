@@ -12,6 +12,7 @@ from jobs.artifacts.limits import Limits
 from jobs.artifacts.reading.archive import Archive
 from jobs.artifacts.reading.document import Document, Table, Unreadable
 from jobs.artifacts.reading.tables import as_table, table_text
+from jobs.artifacts.reading.text import first_line
 from jobs.domain.text import replace_refused
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -100,6 +101,7 @@ def _docx(archive: Archive, name: str, limits: Limits) -> Document:
             document.headings.append(text.strip()[:200])
             document.title = document.title or text.strip()[:200]
     document.text = lines.text
+    document.title = document.title or first_line(document.text)
     _core_title(archive, document)
     return document
 
@@ -158,6 +160,8 @@ def _xlsx(archive: Archive, file: IO[bytes], name: str, limits: Limits) -> Docum
     document.facts = {"sheets": len(book.sheetnames)}
     if any(table.count >= limits.rows * _ROWS_COUNTED - 1 for table in document.tables):
         document.notes.append(f"only the first {limits.rows * _ROWS_COUNTED:,} rows of a sheet were read")
+    if any((sheet.max_column or 0) > limits.columns for sheet in book.worksheets[: limits.sheets]):
+        document.notes.append(f"only the first {limits.columns:,} columns of a sheet were read")
     document.headings = [str(one)[:100] for one in book.sheetnames[: limits.sheets]]
     document.text = replace_refused("\n\n".join(table_text(table) for table in document.tables))[: limits.text_chars]
     return document

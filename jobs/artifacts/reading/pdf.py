@@ -1,11 +1,16 @@
 """The text of a PDF's first pages."""
 
 import logging
+import re
 from typing import IO
 
 from jobs.artifacts.limits import Limits
 from jobs.artifacts.reading.document import Document, Unreadable
+from jobs.artifacts.reading.text import first_line
 from jobs.domain.text import replace_refused
+
+# Printers and editors put the name of a file there, or their own.
+_NO_TITLE = re.compile(r"^(?:microsoft \w+ - |untitled|[\w.-]+\.\w{2,4}$)", re.I)
 
 
 def read_pdf(file: IO[bytes], name: str, limits: Limits) -> Document:
@@ -36,7 +41,7 @@ def read_pdf(file: IO[bytes], name: str, limits: Limits) -> Document:
         if left <= 0:
             break
     document.text = replace_refused("\n".join(texts))
-    document.title = _title(reader, broken)
+    document.title = _title(reader, broken) or first_line(document.text)
     if failed:
         document.notes.append(f"{failed} of {pages} pages could not be read")
     if pages > limits.pages:
@@ -51,4 +56,4 @@ def _title(reader: object, broken: tuple[type[Exception], ...]) -> str:
         title = reader.metadata.title  # type: ignore[attr-defined]
     except broken:
         return ""
-    return replace_refused(str(title).strip()[:200]) if title else ""
+    return "" if not title or _NO_TITLE.search(str(title)) else replace_refused(str(title).strip()[:200])

@@ -7,12 +7,12 @@ from jobs.artifacts.limits import LIMITS, Limits
 from jobs.artifacts.reading.code import language_of
 from jobs.artifacts.reading.data import parse_json, parse_yaml
 from jobs.artifacts.reading.document import Document, Table, Unreadable
-from jobs.artifacts.reading.markup import read_html, read_xml
+from jobs.artifacts.reading.markup import read_broken_xml, read_html, read_xml
 from jobs.artifacts.reading.office import read_zip
 from jobs.artifacts.reading.pdf import read_pdf
 from jobs.artifacts.reading.signatures import ZIP, binary_kind, is_pdf, is_text
 from jobs.artifacts.reading.tables import as_table, read_csv, table_text
-from jobs.artifacts.reading.text import decode
+from jobs.artifacts.reading.text import decode, first_line
 
 _HEAD_BYTES = 8_192
 _HTML = re.compile(
@@ -94,6 +94,8 @@ def _whole_entries(text: str, start: str) -> str:
 def _as_markup(document: Document, text: str, start: str, limits: Limits, whole: bool) -> bool:
     if not start.startswith("<"):
         return False
+    if document.suffix in _PROSE_SUFFIXES and not re.match(r"<(?:!doctype|html)\b", start, re.I):
+        return False  # Markdown may begin with a comment, a picture, a heading in tags
     if _HTML.match(start):
         _become(document, read_html(text, document.name, limits))
         return True
@@ -102,8 +104,8 @@ def _as_markup(document: Document, text: str, start: str, limits: Limits, whole:
     except ValueError:
         if not re.match(r"<[?!a-zA-Z]", start):
             return False
-        _become(document, read_html(text, document.name, limits))
-        document.kind = "XML document" if start.startswith("<?xml") else "HTML page"
+        is_xml = start.startswith("<?xml") or document.suffix == "xml"
+        _become(document, (read_broken_xml if is_xml else read_html)(text, document.name, limits))
     return True
 
 
@@ -119,6 +121,10 @@ def _as_yaml(document: Document, text: str, start: str, limits: Limits, whole: b
         return False
     try:
         data = parse_yaml(text if whole else text[: text.rfind("\n")], limits)
+        if len(text) > limits.yaml_chars:
+            document.notes.append(
+                f"only the first {limits.yaml_chars / 1e6:g} of {len(text) / 1e6:,.1f} million characters were read"
+            )
     except ValueError:
         if named:
             document.kind = "YAML"
@@ -147,6 +153,8 @@ def _as_table(document: Document, text: str, start: str, limits: Limits, whole: 
         return False
     document.kind, document.tables = "CSV table" if "\t" not in start.split("\n")[0] else "TSV table", [table]
     document.text = table_text(table)[: limits.text_chars]
+    if table.width:
+        document.notes.append(f"only the first {limits.columns:,} of {table.width:,} columns were read")
     return True
 
 
@@ -163,13 +171,8 @@ def _as_prose(document: Document, text: str) -> None:
     if document.suffix == "adoc":
         headings += [one.strip()[:200] for one in re.findall(r"^={1,5}\s+(.+)$", text[:100_000], re.M)]
     document.headings = headings or underlined
-    document.title = document.headings[0] if document.headings else _first_line(text)
+    document.title = document.headings[0] if document.headings else first_line(text)
     document.tables += _markdown_tables(text)
-
-
-def _first_line(text: str) -> str:
-    line = next((line.strip() for line in text.split("\n", 20)[:20] if line.strip(" -=#*_")), "")
-    return line.strip("#*_= ")[:200] if len(line) <= 120 else ""
 
 
 def _markdown_tables(text: str) -> list[Table]:

@@ -1,5 +1,7 @@
 """What a file is by its first bytes, whatever its name says."""
 
+import codecs
+
 # (offset, bytes, what people call it)
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "PNG image"),
@@ -63,9 +65,21 @@ def is_text(head: bytes) -> bool:
     if not head:
         return False
     if b"\x00" in head:
-        return utf16_without_mark(head) is not None
+        return utf16_without_mark(head) is not None or _has_stray_nuls(head)
     controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head)
     return controls <= len(head) // 50
+
+
+def _has_stray_nuls(head: bytes) -> bool:
+    """UTF-8 that a broken program wrote: a NUL here and there, and nothing else that no text has."""
+    rest = head.replace(b"\x00", b"")
+    if len(head) - len(rest) > len(head) // 10 or any(byte < 32 and byte not in _TEXT_CONTROLS for byte in rest):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(rest, final=False)  # what is cut at its end is no fault
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def utf16_without_mark(head: bytes) -> str | None:

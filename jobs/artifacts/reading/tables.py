@@ -25,7 +25,7 @@ def as_table(name: str, rows: list[list[str]]) -> Table:
 def table_text(table: Table) -> str:
     """The table as lines, for what reads text."""
     lines = [table.head, *table.rows[:500]] if table.head else table.rows[:500]
-    return "\n".join(" | ".join(cell for cell in row if cell) for row in lines)
+    return "\n".join(" | ".join(cell for cell in row if cell and not cell.startswith("=")) for row in lines)
 
 
 def read_csv(text: str, limits: Limits) -> Table | None:
@@ -37,12 +37,13 @@ def read_csv(text: str, limits: Limits) -> Table | None:
     if _evenness(lines, delimiter) < 0.8:
         return None
     csv.field_size_limit(1_000_000)
-    rows, count = list[list[str]](), 0
+    rows, count, width = list[list[str]](), 0, 0
     try:
         for row in csv.reader(io.StringIO(text), delimiter=delimiter):
             if not any(cell.strip() for cell in row):
                 continue
             count += 1
+            width = max(width, len(row))
             if len(rows) < limits.rows:
                 rows.append([cell.strip()[: limits.cell_chars] for cell in row[: limits.columns]])
     except csv.Error:
@@ -51,6 +52,7 @@ def read_csv(text: str, limits: Limits) -> Table | None:
     if not rows:
         return None
     table = as_table("", rows)
+    table.width = width if width > limits.columns else 0
     table.count = max(count - (len(rows) - len(table.rows)), 0)
     return table
 

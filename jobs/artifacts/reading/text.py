@@ -24,3 +24,9 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def first_line(text: str) -> str:
+    """The first line with words in it, if it may be a title: it is short."""
+    line = next((line.strip() for line in text.split("\n", 20)[:20] if line.strip(" -=#*_/")), "")
+    return line.strip("#*_=/ ")[:200] if len(line) <= 120 else ""

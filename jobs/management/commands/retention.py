@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from jobs.conf import conf
 from jobs.management.shell import REFUSED, refusals
-from jobs.queue.retention import Progress, Retention
+from jobs.operations.retention import retention as all_retention
+from jobs.queue.retention import Progress
 
 _SLICE_SECONDS = 2.0
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"not everything was deleted: {lines}", returncode=REFUSED)
 
     def _prune(self, quiet: bool) -> list[Progress]:
-        retention = Retention(conf().retention, operations=conf().operation_retention)
+        retention = all_retention()
         totals = {target.name: Progress(target) for target in retention.all()}
         due, said = retention.all(), time.monotonic()
         while due:
