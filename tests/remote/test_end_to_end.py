@@ -199,6 +199,35 @@ def test_silence_and_a_run_that_takes_too_long(conn: Any, start_worker: Any) -> 
         assert row(conn, "k")["failureType"] == "TRANSIENT" and "longer than" in row(conn, "k")["error"]
 
 
+def test_a_run_elsewhere_holds_no_thread_until_so_many_are_followed(conn: Any, start_worker: Any) -> None:
+    def slots() -> int:
+        (found,) = conn.execute("SELECT slots FROM worker").fetchone()
+        return int(found)
+
+    with Service() as service:
+        RemoteTypeFactory(url=service.url)
+        start_worker(JOB_WORKER_CONCURRENCY="1", REMOTE_RUNS_FOLLOWED="2")
+        for n in (1, 2):
+            insert(conn, f"far-{n}", type="FAR", checkpoint='{"page": 7}')
+            asked(service, n=n)
+        insert(conn, "near", type="NOOP")
+        wait_status(conn, "near", "DONE")
+        assert [status(conn, f"far-{n}") for n in (1, 2)] == ["RUNNING"] * 2
+        wait_for(lambda: slots() == 3)  # so that slots, runs and free slots agree
+        insert(conn, "far-3", type="FAR")
+        third = asked(service, n=3)
+        insert(conn, "waits", type="NOOP")
+        transitions.request_cancel(["far-1"], **WHO, using=conn)
+        assert asked(service, "cancel").body["run"] == asked(service).body["run"]
+        assert status(conn, "waits") == "QUEUED" and slots() == 3
+        assert service.tell(third, "end", {"outcome": "done"})[0] == 200
+        wait_status(conn, "waits", "DONE")
+        assert service.tell(asked(service), "end", {"outcome": "cancelled"})[0] == 200
+        assert service.tell(asked(service, n=2), "end", {"outcome": "done"})[0] == 200
+        wait_for(lambda: slots() == 1)
+        assert row(conn, "far-2")["checkpoint"] == {"page": 7}
+
+
 def test_a_cancel_reaches_the_service_and_its_next_word_is_told(conn: Any, start_worker: Any) -> None:
     with Service() as service:
         RemoteTypeFactory(url=service.url)
