@@ -8,8 +8,14 @@ from zoneinfo import ZoneInfo
 from jobs.domain.errors import InvalidInput
 
 # An alert that was not seen for so long is over: what comes and goes within it is one alert, not many.
-QUIET_SECONDS = 120.0
+QUIET_SECONDS, LONGEST_QUIET_SECONDS = 120.0, 3_600.0
 MOST_TEXT = 2_000
+
+
+def quiet_seconds(lapses: int) -> float:
+    """The same for an alert that has been over so often within a day: 2 min, 4, 8 … 1 h, so that what comes and goes more
+    slowly ends as one long alert, too."""
+    return float(min(QUIET_SECONDS * 2 ** min(lapses, 10), LONGEST_QUIET_SECONDS))
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,9 @@ class Quiet:
         if not inside:
             return None
         day = local.date() + timedelta(days=days)
-        return datetime.combine(day, self.end, tzinfo=ZoneInfo(self.zone)).astimezone(now.tzinfo)
+        end = datetime.combine(day, self.end, tzinfo=ZoneInfo(self.zone))
+        # The hour that comes twice when clocks are put back: its second one is meant.
+        return max(end, end.replace(fold=1), key=datetime.timestamp).astimezone(now.tzinfo)
 
 
 # --- Deliveries -------------------------------------------------------------------------------------------------------

@@ -106,7 +106,11 @@ def apprise(message: Message, target: str, secret: str) -> None:
         raise NotSent(f"{scheme}:// is not among the schemes of APPRISE_SCHEMES", hopeless=True)
     if find_spec("apprise") is None:
         raise NotSent(NO_APPRISE, hopeless=True)
-    said = {"target": target, "title": one_line(message.title), "text": f"{message.text}\n\n{message.id}"}
+    said = {
+        "target": target,
+        "title": _plain(one_line(message.title)),
+        "text": _plain(f"{message.text}\n\n{message.id}"),
+    }
     child = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "jobs.workers.apprise_child"],
         input=json.dumps(said | {"seconds": APPRISE_SECONDS}).encode(),
@@ -123,6 +127,11 @@ def apprise(message: Message, target: str, secret: str) -> None:
 
 
 SENDERS: dict[str, Callable[[Message, str, str], None]] = {"webhook": webhook, "email": email, "apprise": apprise}
+
+
+def _plain(text: str) -> str:
+    """Text that calls nobody and is no markup in any of these services: names of types and tenants may hold anything."""
+    return text.translate(str.maketrans("<>@", "‹›＠"))  # noqa: RUF001 - they look alike, which is the point
 
 
 def _without(text: str, *hidden: str) -> str:

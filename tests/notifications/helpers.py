@@ -119,7 +119,7 @@ def http_receiver() -> Iterator[Receiver]:
             with suppress(OSError):  # whoever asked has had enough
                 for byte in text:
                     self.wfile.write(bytes([byte]))
-                    receiver.over.wait(0.05)
+                    receiver.over.wait(0.003)
             receiver.over.wait(20 if text == HANGS else 0)
 
         def log_message(self, *args: Any) -> None:

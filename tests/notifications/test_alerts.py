@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jobs.domain.alerts import Quiet
 from jobs.notifications import watch
 from jobs.queue import pauses
 from jobs.queue.sweep import Sweep
@@ -74,6 +75,21 @@ def test_what_comes_back_within_two_minutes_is_the_same_alert(conn: Any) -> None
     assert len(alerts(conn)) == 2, "once it was over, it is another one"
 
 
+@pytest.mark.parametrize("every", [timedelta(seconds=10), timedelta(minutes=6)])
+def test_what_comes_and_goes_all_day_is_a_handful_of_messages(conn: Any, every: timedelta) -> None:
+    """It holds at each second look, slower than the time after which an alert is over."""
+    only(conn, "group_regressed")
+    channel()
+    now = at(2, 0)
+    for _ in range(30):
+        for state in ("REGRESSED", "KNOWN"):
+            regress(conn, state)
+            evaluate(conn, now)
+            conn.execute("UPDATE alert_delivery SET state = 'SENT', attempts = 1")
+            now += every / 2
+    assert len(deliveries(conn)) <= 5
+
+
 def test_a_rule_that_is_switched_off_closes_its_alerts(conn: Any) -> None:
     only(conn, "no_worker")
     worker(conn, "clock_timestamp() - interval '10 minutes'")
@@ -123,6 +139,24 @@ def test_whoever_is_killed_in_it_leaves_all_as_it_was(conn: Any, make_conn: Call
     assert alerts(conn) == deliveries(conn) == []
     evaluate(conn)
     assert len(alerts(conn)) == len(deliveries(conn)) == 1
+
+
+@pytest.mark.parametrize(
+    ("night", "now", "ends"),
+    [
+        ((22, 0, 7, 0), "2026-03-28T23:30+00:00", "2026-03-29T05:00+00:00"),  # clocks go forward at 2
+        ((22, 0, 2, 30), "2026-03-29T00:45+00:00", "2026-03-29T01:30+00:00"),  # half past two is none that night
+        ((22, 0, 7, 0), "2026-10-24T22:30+00:00", "2026-10-25T06:00+00:00"),  # clocks go back at 3
+        ((22, 0, 2, 30), "2026-10-25T01:10+00:00", "2026-10-25T01:30+00:00"),  # half past two comes twice
+        ((0, 0, 7, 0), "2026-11-02T23:00+00:00", "2026-11-03T06:00+00:00"),
+        ((22, 0, 0, 0), "2026-11-02T22:59+00:00", "2026-11-02T23:00+00:00"),
+        ((22, 0, 7, 0), "2026-11-02T06:00+00:00", None),
+        ((22, 0, 7, 0), "2026-11-02T20:59:59+00:00", None),
+    ],
+)
+def test_quiet_hours_end_where_the_clock_on_the_wall_says(night: Any, now: str, ends: str | None) -> None:
+    quiet = Quiet(time(*night[:2]), time(*night[2:]), "Europe/Berlin")
+    assert quiet.until(datetime.fromisoformat(now)) == (ends and datetime.fromisoformat(ends))
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
