@@ -11,6 +11,7 @@ import pytest
 from jobs.domain.alerts import Quiet
 from jobs.notifications import watch
 from jobs.queue import pauses
+from jobs.queue.retention import Retention
 from jobs.queue.sweep import Sweep
 from tests.notifications.helpers import SILENT, alerts, at, channel, dead, deliveries, evaluate, only, rows
 from tests.queue.helpers import insert
@@ -316,3 +317,28 @@ def test_a_message_that_is_being_sent_while_it_ends_is_followed_by_its_end(
     regress(conn, "KNOWN")
     evaluate(conn, at(2, 12, 3))
     assert [row["event"] for row in deliveries(conn)] == ["opened", "closed"]
+
+
+def test_what_is_asked_of_many_messages_reads_few_and_the_old_ones_go(conn: Any) -> None:
+    channel(name="busy"), channel(name="idle")
+    conn.execute("""INSERT INTO alert (rule, subject, title, opened_at, seen_at, closed_at)
+                    SELECT 'r', '', 't', now() - interval '90 days', now(), now() - n * interval '1 hour'
+                      FROM generate_series(1, 10000) n""")
+    conn.execute("""INSERT INTO alert_delivery (alert_id, channel_id, event, state, created_at, sent_at)
+                    SELECT id, (SELECT min(id) FROM alert_channel), 'opened', 'SENT', closed_at, closed_at FROM alert""")
+    conn.execute("""INSERT INTO alert_delivery (channel_id, event, created_at)
+                    SELECT min(id), 'test', '2020-01-01' FROM alert_channel""")
+    conn.execute("INSERT INTO notice_due (tenant_id, job_id, type, at, tries) VALUES ('t', 'j', 'T', '2020-01-01', 5)")
+    conn.execute("ANALYZE alert_delivery, alert")
+    for statement in (
+        "SELECT max(sent_at) FROM alert_delivery WHERE channel_id = 1",
+        "DELETE FROM alert_delivery WHERE channel_id = 2",
+        "DELETE FROM alert_delivery WHERE event = 'test' AND created_at < now()",
+    ):
+        plan = str(conn.execute(f"EXPLAIN {statement}").fetchall())
+        assert "Seq Scan on alert_delivery" not in plan, statement
+    retention = Retention(timedelta(days=90))
+    (done,) = retention.prune([one for one in retention.all() if one.name == "alerts"], 30)
+    assert done.error is None and rows(conn, "SELECT 1 FROM notice_due") == []
+    left = rows(conn, "SELECT count(*) AS n, count(*) FILTER (WHERE event = 'test') AS tests FROM alert_delivery")
+    assert left == [{"n": 24 * 90 - 1, "tests": 0}]
