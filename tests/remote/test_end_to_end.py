@@ -181,6 +181,17 @@ def test_a_service_that_says_it_has_stopped_needs_no_callback(conn: Any, worker:
         assert service.tell(start, "end", {"outcome": "cancelled"})[0] == 410
 
 
+def test_an_end_that_is_told_before_the_start_was_answered_counts(conn: Any, worker: Process) -> None:
+    with Service(slow_seconds=0.7) as service:
+        mapped(service.url)
+        insert(conn, "j", type="FAR")
+        assert service.tell(asked(service), "end", {"outcome": "done"})[0] == 200
+        assert status(conn, "j") == "DONE"
+        insert(conn, "k", type="NOOP")
+        wait_status(conn, "k", "DONE")
+        assert not service.of("cancel")
+
+
 def test_a_job_that_once_took_its_worker_down_is_run_elsewhere_all_the_same(conn: Any, worker: Process) -> None:
     with Service() as service:
         mapped(service.url)
