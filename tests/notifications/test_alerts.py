@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jobs import demo
 from jobs.domain.alerts import Quiet
 from jobs.notifications import watch
 from jobs.queue import pauses
@@ -342,3 +343,13 @@ def test_what_is_asked_of_many_messages_reads_few_and_the_old_ones_go(conn: Any)
     assert done.error is None and rows(conn, "SELECT 1 FROM notice_due") == []
     left = rows(conn, "SELECT count(*) AS n, count(*) FILTER (WHERE event = 'test') AS tests FROM alert_delivery")
     assert left == [{"n": 24 * 90 - 1, "tests": 0}]
+
+
+def test_the_demo_has_something_to_say(conn: Any) -> None:
+    demo.make("http://127.0.0.1:9", 9)
+    watch.turn(SILENT, conn)
+    assert open_rules(conn) == ["pause_ending"]
+    told = [(row["userId"], row["type"]) for row in rows(conn, 'SELECT * FROM "Notification" ORDER BY "userId"')]
+    assert told == [("admin", "QUEUE_PAUSED"), ("support", "QUEUE_PAUSED")]
+    tenants = {tenant for (tenant,) in conn.execute('SELECT DISTINCT "tenantId" FROM "PlatformJob"').fetchall()}
+    assert {tenant for (tenant,) in conn.execute('SELECT DISTINCT "tenantId" FROM "Membership"').fetchall()} == tenants
