@@ -15,7 +15,7 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
 
-MAIL_SECONDS = 40.0
+MAIL_SECONDS = 20.0
 
 
 def _connection(tls: bool, connected: Callable[[socket.socket], None]) -> type[smtplib.SMTP]:

@@ -7,7 +7,6 @@ import signal
 import smtplib
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -26,7 +25,7 @@ from jobs.workers.apprise_child import NOT_UNDERSTOOD, TAKEN
 USER_AGENT = "Detiq-Admin-Alerts/1"
 # No delivery takes longer than its channel's time, all of which are well below the lease of a message: while one worker
 # is at it, no other takes it. Mail's is its backend's (`jobs.workers.mail`).
-WEBHOOK_SECONDS, APPRISE_SECONDS = 8.0, 25.0
+WEBHOOK_SECONDS, APPRISE_SECONDS = 8.0, 15.0
 # What the receiver says that makes no further try worth it; 408, 425 and 429 mean: later.
 _LATER = frozenset({408, 425, 429})
 
@@ -47,7 +46,7 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 def webhook(message: Message, target: str, secret: str) -> None:
     """Posts JSON. The receiver checks the signature, the age of the timestamp, and that it has not seen the id."""
     body = json.dumps(message.body, ensure_ascii=False, separators=(",", ":")).encode()
-    stamp = str(int(time.time()))
+    stamp = str(message.taken_at)
     headers = {
         "Content-Type": "application/json",
         "X-Detiq-Id": message.id,
