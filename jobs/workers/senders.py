@@ -20,7 +20,7 @@ from jobs.handlers.web.errors import AddressNotAllowed
 from jobs.handlers.web.transport import guarded_client
 from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications.channels import NO_APPRISE, addresses
-from jobs.workers.apprise_child import NOT_UNDERSTOOD, TAKEN
+from jobs.workers import apprise_child
 
 USER_AGENT = "Detiq-Admin-Alerts/1"
 # No delivery takes longer than its channel's time, all of which are well below the lease of a message: while one worker
@@ -111,17 +111,17 @@ def apprise(message: Message, target: str, secret: str) -> None:
         "text": _plain(f"{message.text}\n\n{message.id}"),
     }
     child = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "jobs.workers.apprise_child"],
+        [sys.executable, "-P", apprise_child.__file__],  # wherever this process was started; it imports nothing of ours
         input=json.dumps(said | {"seconds": APPRISE_SECONDS}).encode(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=False,
     )
-    if child.returncode == NOT_UNDERSTOOD:
+    if child.returncode == apprise_child.NOT_UNDERSTOOD:
         raise NotSent(f"apprise does not understand the address after {scheme}://", hopeless=True)
     if child.returncode == -signal.SIGALRM:
         raise NotSent(f"{scheme} did not take it within {APPRISE_SECONDS:g} s")
-    if child.returncode != TAKEN:
+    if child.returncode != apprise_child.TAKEN:
         raise NotSent(f"{scheme} did not take it")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
+from jobs.notifications import deliveries as queue
 from jobs.workers import alerts as watch
 from jobs.workers.delivery import deliver
 from tests.notifications.helpers import (
@@ -52,6 +53,7 @@ def test_from_plain_sql_to_owner_and_webhook_by_two_workers_one_of_which_is_kill
         assert [(row["state"], row["attempts"]) for row in deliveries(conn)] == [("PENDING", 1)]
         assert [row["userId"] for row in notifications(conn)] == ["olga"]
         conn.execute("UPDATE alert_delivery SET due_at = clock_timestamp()")  # the lease is over
+        queue.wake()  # else it is seen within a quarter of a minute
         wait_for(lambda: deliveries(conn)[0]["state"] == "SENT", 25)
         conn.execute("UPDATE alert_rule SET enabled = false")
         look_now(conn)
