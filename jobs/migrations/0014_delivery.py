@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0010_artifacts")]
+    dependencies = [("jobs", "0014_acting")]
 
     operations = [
         migrations.RunSQL(
