@@ -178,7 +178,7 @@ _MAIL = DETIQ.email_url
 MAILERS: dict[str, Any] = (
     {
         "default": {
-            "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "BACKEND": "jobs.workers.mail.DeadlineBackend",
             "OPTIONS": {
                 "host": _MAIL.host,
                 "port": _MAIL.port,

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from jobs.demo import incidents
 from jobs.demo.submissions import submit_all
 from jobs.demo.uploads import upload_all
 from jobs.demo.users import make_users
@@ -35,11 +36,12 @@ def look() -> Found:
 
 
 def make(site: str, site_port: int) -> list[str]:
-    """Users, jobs and the marker, all or nothing; then files. Returns the names of the users made."""
+    """Users, jobs, a pause and the marker, all or nothing; then files. Returns the names of the users made."""
     with transaction.atomic():
         names = make_users()
         SystemConfig.objects.create(key=MARKER, value=str(site_port))
         submit_all(site)
+        incidents.happen()
     upload_all()
     return names
 

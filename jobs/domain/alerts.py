@@ -8,8 +8,14 @@ from zoneinfo import ZoneInfo
 from jobs.domain.errors import InvalidInput
 
 # An alert that was not seen for so long is over: what comes and goes within it is one alert, not many.
-QUIET_SECONDS = 120.0
+QUIET_SECONDS, LONGEST_QUIET_SECONDS = 120.0, 3_600.0
 MOST_TEXT = 2_000
+
+
+def quiet_seconds(lapses: int) -> float:
+    """The same for an alert that has been over so often within a day: 2 min, 4, 8 … 1 h, so that what comes and goes more
+    slowly ends as one long alert, too."""
+    return float(min(QUIET_SECONDS * 2 ** min(lapses, 10), LONGEST_QUIET_SECONDS))
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,9 @@ class Quiet:
         if not inside:
             return None
         day = local.date() + timedelta(days=days)
-        return datetime.combine(day, self.end, tzinfo=ZoneInfo(self.zone)).astimezone(now.tzinfo)
+        end = datetime.combine(day, self.end, tzinfo=ZoneInfo(self.zone))
+        # The hour that comes twice when clocks are put back: its second one is meant.
+        return max(end, end.replace(fold=1), key=datetime.timestamp).astimezone(now.tzinfo)
 
 
 # --- Deliveries -------------------------------------------------------------------------------------------------------
@@ -129,7 +137,8 @@ def wait_seconds(attempts: int) -> float:
 
 @dataclass(frozen=True)
 class Message:
-    """What a receiver gets. `id` is the same for every try; `event` is opened, closed or test."""
+    """What a receiver gets. `id` is the same for every try; `event` is opened, closed or test; `taken_at`: when this try
+    began by the database's clock, seconds since 1970."""
 
     id: str
     event: str
@@ -137,6 +146,7 @@ class Message:
     text: str
     url: str
     body: Mapping[str, object]
+    taken_at: int
 
 
 def message(delivery: Mapping[str, object], alert: Mapping[str, object] | None, site: str, environment: str) -> Message:
@@ -144,10 +154,11 @@ def message(delivery: Mapping[str, object], alert: Mapping[str, object] | None, 
 
     `alert` None: a test. `site` is the console's address without a slash at its end, or empty.
     """
-    id_, event = str(delivery["id"]), str(delivery["event"])
+    id_, event, at = str(delivery["id"]), str(delivery["event"]), int(str(delivery["taken_at"]))
     if alert is None:
         text = "A test from Detiq Admin: alerts for this channel arrive."
-        return Message(id_, event, f"[{environment}] Test", text, site, _body(id_, event, environment) | {"text": text})
+        body = _body(id_, event, environment) | {"text": text}
+        return Message(id_, event, f"[{environment}] Test", text, site, body, at)
     over = alert["closed_at"]
     urgent = "CRITICAL: " if alert["critical"] and not over else ""
     title = one_line(f"[{environment}] {'Over: ' if over else ''}{urgent}{alert['title']}")
@@ -161,7 +172,7 @@ def message(delivery: Mapping[str, object], alert: Mapping[str, object] | None, 
     said: dict[str, object] = {name: alert[name] for name in names}
     said |= {"id": alert["id"], "tenant": alert["tenant_id"]}
     said |= {name: None if alert[name] is None else _moment(alert[name]) for name in ("opened_at", "closed_at")}
-    return Message(id_, event, title, text, url, _body(id_, event, environment) | {"alert": said, "url": url})
+    return Message(id_, event, title, text, url, _body(id_, event, environment) | {"alert": said, "url": url}, at)
 
 
 def _body(id_: str, event: str, environment: str) -> dict[str, object]:

@@ -42,6 +42,11 @@ class StopSignal:
     def reason(self) -> StopRun | None:
         return self._reason
 
+    def raise_if_set(self) -> None:
+        """Raises the reason, if there is one."""
+        if self._reason is not None:
+            raise self._reason
+
     def wait(self, seconds: float) -> bool:
         return self._event.wait(seconds)
 
@@ -101,8 +106,7 @@ class JobContext:
 
     def raise_if_cancelled(self) -> None:
         """Raises `StopRun` (`JobCancelled`, `RunLost`, `WorkerStopping`, `RunTooLong`) when the run has to stop."""
-        if (reason := self._stop.reason) is not None:
-            raise reason
+        self._stop.raise_if_set()
 
     def sleep(self, seconds: float) -> None:
         """Waits, but no longer than until the run has to stop, and then raises as `raise_if_cancelled` does."""

@@ -1,13 +1,14 @@
-"""Runs a job elsewhere: asks the service that its type is mapped to, waits until the run is over, stops it if need be.
+"""Runs a job elsewhere: asks the service that its type is mapped to, says when the run is too late, stops it if need be.
 
-The service's callbacks reach the console, which records the end through the door. The thread here holds the run's slot and
-watches: for a stop, for a service that has fallen silent, for a run that takes too long.
+The service's callbacks reach the console, which records the end through the door. No thread waits for that: once the
+service took the run, the worker's follower watches over it with all others (`jobs.workers.follower`).
 """
 
 import json
 import secrets
 import time
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
 import httpx2
 from django.db import DatabaseError, InterfaceError, close_old_connections
@@ -32,7 +33,6 @@ CANCEL_ANSWER_SECONDS = 2.0
 # How long a service may take to say that it has stopped; then the run is ended without its word, and fenced off.
 STOP_SECONDS = 8.0
 STOP_SECONDS_OF_A_WORKER = 2.0
-DATABASE_AWAY_SECONDS = 5.0
 MOST_ANSWER_BYTES = 4_096
 
 
@@ -73,10 +73,44 @@ def executors_guard() -> Guard:
     return NamedHostsGuard(conf().remote_allowed_hosts)
 
 
-def run(job: JobContext) -> NoReturn:
-    """Asks the service, then waits. Never returns: the end is recorded by a callback, and then the run is not ours.
+@dataclass
+class Elsewhere:
+    """A run that a service has taken: what its handler returns instead of a result."""
 
-    Raises `StopRun`, `RemoteRefused`, `RemoteMisconfigured`, `RemoteUnreached`, `RemoteSilent`.
+    job: JobContext
+    terms: RemoteTerms
+    begun: Begun
+    call: "_Call"
+
+    def check(self, status: RemoteStatus) -> float:
+        """In how many seconds it could be too late, at the earliest. Raises `RunTooLong`, `RemoteSilent`."""
+        longest, silence = self.terms.longest_run_seconds, self.terms.silence_seconds
+        if status.remaining <= 0:
+            raise RunTooLong(f"ran longer than the {longest} s that {self.job.type} may run elsewhere")
+        if status.silent >= silence:
+            raise RemoteSilent(self.job.type, status.silent)
+        return min(silence - status.silent, status.remaining) + 0.05
+
+    def stop(self, reason: BaseException) -> None:
+        """Asks the service to stop, and waits a while for its word where that makes a difference."""
+        words: dict[type[BaseException], str] = {
+            RunLost: "lost",
+            JobCancelled: "cancelled",
+            WorkerStopping: "worker stops",
+            RunTooLong: "too long",
+            ServiceRemoved: "no longer mapped",
+            RemoteSilent: "silent",
+        }
+        patience = STOP_SECONDS if isinstance(reason, JobCancelled) else 0.0
+        patience = STOP_SECONDS_OF_A_WORKER if isinstance(reason, WorkerStopping) else patience
+        if not self.call.stop(words.get(type(reason), "failed")) and patience:
+            self.job.wait_lost(patience)
+
+
+def run(job: JobContext) -> Elsewhere:
+    """Asks the service, and returns once it took the run; whose end a callback records.
+
+    Raises `StopRun`, `RemoteRefused`, `RemoteMisconfigured`, `RemoteUnreached`.
     """
     terms = remote.terms(job.type)
     if terms is None or job.run is None:
@@ -84,38 +118,17 @@ def run(job: JobContext) -> NoReturn:
     if not conf().public_url:
         raise RemoteMisconfigured(job.type, "DETIQ_PUBLIC_URL is not set, so the service could not call back")
     begun = remote.begin(job.run, job.type, terms.longest_run_seconds)
-    call = _Call(job, terms, begun)
+    elsewhere = Elsewhere(job, terms, begun, _Call(job, terms, begun))
     try:
-        try:
-            call.start()
-            _heard(begun)
-            _wait(job, terms, begun)
-        except StopRun:
-            raise
-        except (RemoteRefused, RemoteMisconfigured):
-            raise  # it was not begun there
-        except Exception as error:
-            call.stop("silent" if isinstance(error, RemoteSilent) else "failed")
-            raise
-    except StopRun as reason:
-        _stop(job, call, reason)
+        elsewhere.call.start()
+    except (RemoteRefused, RemoteMisconfigured):
+        raise  # it was not begun there
+    except (StopRun, Exception) as error:
+        if not (isinstance(error, RunLost) and _ended(begun)):
+            elsewhere.stop(error)
         raise
-
-
-def _wait(job: JobContext, terms: RemoteTerms, begun: Begun) -> NoReturn:
-    """Sleeps until the run is stopped, which its end is too, or until the service could be too late."""
-    while True:
-        status = _status(begun)
-        if status is None:
-            job.sleep(DATABASE_AWAY_SECONDS)
-            continue
-        if status.ended:
-            raise RunLost
-        if status.remaining <= 0:
-            raise RunTooLong(f"ran longer than the {terms.longest_run_seconds} s that {job.type} may run elsewhere")
-        if status.silent >= terms.silence_seconds:
-            raise RemoteSilent(job.type, status.silent)
-        job.sleep(min(terms.silence_seconds - status.silent, status.remaining) + 0.05)
+    _heard(begun)
+    return elsewhere
 
 
 def _heard(begun: Begun) -> None:
@@ -126,31 +139,14 @@ def _heard(begun: Begun) -> None:
         close_old_connections()
 
 
-def _status(begun: Begun) -> RemoteStatus | None:
-    """None: the database is away; nobody can be too late then."""
+def _ended(begun: Begun) -> bool:
+    """Has a callback ended it already? A database that is away says nothing."""
     try:
-        return remote.status(begun.id)
+        status = remote.statuses([begun.id]).get(begun.id)
     except (DatabaseError, InterfaceError):
         close_old_connections()
-        return None
-
-
-def _stop(job: JobContext, call: "_Call", reason: StopRun) -> None:
-    """Asks the service to stop, and waits a while for its word."""
-    if isinstance(reason, RunLost):
-        status = _status(call.begun)
-        if status is None or not status.ended:
-            call.stop("lost")
-        return
-    words = {
-        JobCancelled: "cancelled",
-        WorkerStopping: "worker stops",
-        RunTooLong: "too long",
-        ServiceRemoved: "no longer mapped",
-    }
-    patience = {JobCancelled: STOP_SECONDS, WorkerStopping: STOP_SECONDS_OF_A_WORKER}.get(type(reason), 0.0)
-    if not call.stop(words.get(type(reason), "stopped")) and patience:
-        job.wait_lost(patience)
+        return False
+    return status is not None and status.ended
 
 
 class _Call:
@@ -159,14 +155,14 @@ class _Call:
     def __init__(self, job: JobContext, terms: RemoteTerms, begun: Begun) -> None:
         self._job = job
         self._terms = terms
-        self.begun = begun
+        self._begun = begun
         self._since = time.monotonic()
 
     def start(self) -> None:
         """Returns once the service took the run."""
         job, terms = self._job, self._terms
         body = {
-            "run": self.begun.id,
+            "run": self._begun.id,
             "job": job.id,
             "type": job.type,
             "tenantId": job.tenant_id,
@@ -174,8 +170,8 @@ class _Call:
             "attempt": job.retry_count + 1,
             "config": job.config,
             "checkpoint": job.checkpoint,
-            "callbackUrl": f"{conf().public_url}/remote/{self.begun.id}/",
-            "deadline": self.begun.deadline_at.isoformat(),
+            "callbackUrl": f"{conf().public_url}/remote/{self._begun.id}/",
+            "deadline": self._begun.deadline_at.isoformat(),
             "silenceSeconds": terms.silence_seconds,
         }
         try:
@@ -197,7 +193,7 @@ class _Call:
     def stop(self, why: str) -> bool:
         """Asks the service to stop, once; true when it says that nothing runs any more. Its absence changes nothing: it
         learns from its next callback that the run is over."""
-        body = {"run": self.begun.id, "job": self._job.id, "type": self._job.type, "reason": why}
+        body = {"run": self._begun.id, "job": self._job.id, "type": self._job.type, "reason": why}
         try:
             status, _, _ = self._post("cancel", body, CANCEL_ANSWER_SECONDS, lambda: None)
         except (httpx2.HTTPError, httpx2.InvalidURL, AddressNotAllowed) as error:
@@ -208,8 +204,8 @@ class _Call:
     def _post(self, event: str, body: dict[str, Any], seconds: float, check: Any) -> tuple[int, str, str | None]:
         """Status, the beginning of the answer, and the wait that it names."""
         content = json.dumps(body, separators=(",", ":")).encode()
-        now = int(self.begun.now + time.monotonic() - self._since)
-        message = Message(REQUEST, event, self.begun.id, now, secrets.token_urlsafe(18), content)
+        now = int(self._begun.now + time.monotonic() - self._since)
+        message = Message(REQUEST, event, self._begun.id, now, secrets.token_urlsafe(18), content)
         with (
             guarded_client(executors_guard(), user_agent=USER_AGENT, total_seconds=seconds, check=check) as client,
             client.stream(

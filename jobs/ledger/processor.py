@@ -18,6 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from jobs.conf import conf
 from jobs.domain.masking import mask_text
+from jobs.domain.text import safe_str
 from jobs.ledger import hooks, outbox
 from jobs.ledger.hooks import Event, Hook, HookHangs, HookRefused, HookTooSlow
 
@@ -166,7 +167,9 @@ class Processor:
                     ran.append(event)
                 if ran and outbox.mark_all_succeeded(ran) != len(ran):
                     raise ClaimLost
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whichever it is, it shows when they run one by one
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whichever it is, it shows when they run one by one
             log.debug("ledger.one_by_one", events=len(ran) + 1, error=type(error).__name__)
             return 0
         return len(ran)
@@ -182,7 +185,9 @@ class Processor:
             succeeded = self._perform(event)
         except ClaimLost:
             succeeded = False
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook may raise anything; it is recorded
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a hook may raise anything (CancelledError is no Exception)
             if not self._given_up:  # else it is told already, by whoever gave it up
                 self._failed(event, error, done)
                 return
@@ -243,7 +248,7 @@ class Processor:
 
     def _failed(self, event: Event, error: BaseException, done: Drained) -> None:
         final = isinstance(error, HookRefused) or event.attempts >= self.max_attempts
-        text = str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {error}"
+        text = str(error) if isinstance(error, _PLAIN) else f"{type(error).__name__}: {safe_str(error)}"
         log.warning(
             "ledger.failed" if final else "ledger.retried",
             event_id=event.id, hook_type=event.hook_type, attempts=event.attempts,

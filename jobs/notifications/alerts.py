@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from jobs.domain.alerts import MOST_TEXT, QUIET_SECONDS, Finding, Quiet, Rule, one_line
+from jobs.domain.alerts import MOST_TEXT, Finding, Quiet, Rule, one_line, quiet_seconds
 from jobs.notifications.statements import Row, run
 
 log = structlog.get_logger("jobs.alerts")
@@ -23,7 +23,7 @@ def settle(findings: Iterable[Finding], rules: dict[str, Rule], judged: set[str]
     the rule is off. Returns how many messages were written.
     """
     found = {(one.rule, one.subject): one for one in findings}
-    known = {(row["rule"], row["subject"]): row for row in run("open_alerts", {}, using)}
+    known = {(row["rule"], row["subject"]): row for row in run("open_alerts", {"now": now}, using)}
     written, changed = 0, False
     for key, finding in found.items():
         critical = rules[finding.rule].critical
@@ -45,7 +45,7 @@ def _is_over(row: Row, rules: dict[str, Rule], judged: set[str], now: datetime) 
     rule = rules.get(row["rule"])
     if rule is None or not rule.enabled:
         return True
-    return row["rule"] in judged and now - row["seen_at"] >= timedelta(seconds=QUIET_SECONDS)
+    return row["rule"] in judged and now - row["seen_at"] >= timedelta(seconds=quiet_seconds(row["lapses"]))
 
 
 def _row(finding: Finding, critical: bool, now: datetime) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from jobs.notifications.statements import Row, one, run
 
 log = structlog.get_logger("jobs.alerts")
 
-# Longer than sending takes: until then nobody else takes it.
+# Longer than sending takes by any channel (`jobs.workers.senders`): until then nobody else takes it.
 LEASE_SECONDS = 60.0
 LONGEST_ERROR = 500
 

@@ -5,7 +5,7 @@ reason away: whoever is killed in between, nothing is told twice, and nothing is
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +27,8 @@ BATCH = 500
 # What cannot be told (a table of another program refuses it) is left after so many tries, and stays in its table.
 MOST_TRIES = 5
 MOST_TENANTS = 200
+# More deaths of one tenant than so, told at once, are told together.
+MOST_EACH = 10
 LONGEST_TITLE, LONGEST_BODY = 200, 1_000
 
 
@@ -86,7 +88,10 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
     ids = {"ids": [row["id"] for row in rows]}
     try:
         with transaction(using):
-            written = write(tenant_id, [_of_death(row) for row in rows], using)
+            if len(rows) <= MOST_EACH:
+                written = write(tenant_id, [_of_death(row) for row in rows], using)
+            else:
+                written = _of_many(tenant_id, rows, using)
             _mark_artifacts(tenant_id, rows, using)
     except (psycopg.OperationalError, psycopg.InterfaceError):
         raise
@@ -96,6 +101,24 @@ def _tell_tenant(tenant_id: str, rows: list[Row], using: Any) -> int:
         return 0
     run("told", ids, using)
     return written
+
+
+def _of_many(tenant_id: str, rows: list[Row], using: Any) -> int:
+    """So many deaths at once are one outage: one notification an hour counts them."""
+    types = Counter(row["type"] for row in rows).most_common(3)
+    error = _first_line(rows[0]["error"]) or "no error was kept"
+    run("for_tenant", {"tenant": tenant_id}, using)
+    params = {
+        "tenant": tenant_id,
+        "key": f"dead-many:{tenant_id}:{rows[0]['at']:%Y-%m-%dT%H}",
+        "type": DEAD_LETTERED,
+        "jobs": len(rows),
+        "said": " failed and will not be tried again",
+        "body": f"The last ones: {', '.join(f'{n:,} {type_}' for type_, n in types)}. One of them: {error}"[
+            :LONGEST_BODY
+        ],
+    }
+    return len(run("notify_many", params, using))
 
 
 def _mark_artifacts(tenant_id: str, rows: list[Row], using: Any) -> None:

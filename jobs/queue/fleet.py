@@ -29,7 +29,7 @@ def register(identity: WorkerIdentity, using: Connection) -> None:
 
 def beat(identity: WorkerIdentity, stopping: bool, using: Connection) -> None:
     """The worker's sign of life; registers again if somebody removed it."""
-    params = {"id": identity.id, "stopping": stopping, "types": identity.types} | _versions(identity)
+    params = vars(identity) | {"stopping": stopping} | _versions(identity)
     if not run("beat_worker", params, using):
         register(identity, using)
 

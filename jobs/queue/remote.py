@@ -3,6 +3,7 @@
 No state of a job changes here; ends go through the door (`jobs.queue.transitions`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -33,7 +34,7 @@ class RemoteTerms:
 
 @dataclass(frozen=True)
 class RemoteStatus:
-    """What the waiting worker knows of a run. `ended`: a callback's end was recorded. Times in seconds."""
+    """What the worker that follows it knows of a run. `ended`: a callback's end was recorded. Times in seconds."""
 
     ended: bool
     silent: float
@@ -116,12 +117,9 @@ def begin(of: Run, job_type: str, longest_run_seconds: int) -> Begun:
     return Begun(run_id, **begun[0])
 
 
-def status(run_id: str) -> RemoteStatus:
-    """Raises `RunLost` when nothing is known of the run."""
-    found = run("remote_status", {"id": run_id})
-    if not found:
-        raise RunLost
-    return RemoteStatus(**found[0])
+def statuses(run_ids: Sequence[str], using: Connection | None = None) -> dict[str, RemoteStatus]:
+    """What is known of these runs; one that is missing was pruned with its job."""
+    return {row.pop("id"): RemoteStatus(**row) for row in run("remote_status", {"ids": list(run_ids)}, using)}
 
 
 def find(run_id: str) -> FoundRun | None:

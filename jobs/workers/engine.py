@@ -14,14 +14,16 @@ import structlog
 
 from jobs.conf import Conf
 from jobs.domain.errors import ServiceRemoved, WorkerStopping
-from jobs.domain.outcomes import Ended, Released
+from jobs.domain.outcomes import Ended, Outcome, Released
 from jobs.handlers import registry
+from jobs.handlers.remote import Elsewhere
 from jobs.queue import fleet
 from jobs.queue.fleet import WorkerIdentity
 from jobs.queue.sweep import Sweep
 from jobs.workers import alerts
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.dispatcher import ClaimTerms, Dispatcher
+from jobs.workers.follower import Follower
 from jobs.workers.identity import new_worker_id
 from jobs.workers.judge import mended
 from jobs.workers.link import Connect, Link, is_outage
@@ -70,6 +72,9 @@ class Engine:
             self._reports, self._links["reports"], conf.retry_jitter, self._rng, self._rulebook.in_force
         )
         self.dispatcher = Dispatcher(worker_id, self._links["dispatcher"], self.active, self._terms(), self._mend)
+        self._follower = Follower(
+            conf.remote_runs_followed, self.runner.raised, self._finish, lambda link: link.call(self._beat)
+        )
         self._stopping = False
         self._on_ready: Callable[[], None] | None = on_ready
         self._pulse = Pulse(
@@ -80,7 +85,7 @@ class Engine:
             self._rulebook,
             conf.heartbeat_interval,
             self._say_that_we_live,
-            refreshers=[self._remote_types.refresh],
+            refreshers=[self._remote_types.refresh, self._follower.look],
         )
         self._listener = Listener(
             connect,
@@ -143,6 +148,12 @@ class Engine:
             raise
         finally:
             del self._busy[me]
+        if isinstance(outcome, Elsewhere):
+            self._follower.follow(active, outcome)
+        else:
+            self._finish(active, outcome)
+
+    def _finish(self, active: ActiveRun, outcome: Outcome | None) -> None:
         active.ending = True
         if outcome is None or active.lost:
             self.active.remove(active.run)
@@ -227,8 +238,13 @@ class Engine:
 
     # --- Helpers -----------------------------------------------------------------------------------------------------
 
+    def _beat(self, connection: psycopg.Connection[object]) -> None:
+        """A run that holds no thread brings a slot of its own, so that runs and free slots add up."""
+        slots = self.identity.slots + self._follower.threadless
+        fleet.beat(replace(self.identity, slots=slots), self._stopping, connection)
+
     def _say_that_we_live(self, connection: psycopg.Connection[object]) -> None:
-        fleet.beat(self.identity, self._stopping, connection)
+        self._beat(connection)
         if self._on_ready is not None:
             self._on_ready()
             self._on_ready = None
@@ -240,7 +256,7 @@ class Engine:
     def _take_types(self, types: list[str]) -> None:
         """What this process can do has changed: the registry is told before anything of it is claimed."""
         self.identity = replace(self.identity, types=types, versions=registry.versions())
-        self._links["pulse"].call(lambda connection: fleet.beat(self.identity, self._stopping, connection))
+        self._links["pulse"].call(self._beat)
         self.dispatcher.take_types(types)
         log.info("worker.types_changed", worker=self.identity.id, types=types)
 

@@ -24,11 +24,11 @@ def main() -> None:
 
     from jobs.conf import conf
     from jobs.handlers import registry
+    from jobs.handlers.remote import Elsewhere
     from jobs.queue.connections import connector
     from jobs.workers.active import ActiveRun
     from jobs.workers.isolated import job_from_json, outcome_as_json
     from jobs.workers.link import Link
-    from jobs.workers.remote_types import RemoteTypes
     from jobs.workers.reports import Reports
     from jobs.workers.rulebook import Rulebook
     from jobs.workers.runner import Runner
@@ -38,7 +38,6 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin, active), daemon=True).start()
 
     link = Link(connector(settings.DATABASES["default"]), "isolated")
-    RemoteTypes(conf().poll_interval, bool(conf().public_url)).refresh(link)
     reports = Reports(active.run.worker or "")
     done = threading.Event()
     writer = threading.Thread(target=_write_reports, args=(reports, link, done), daemon=True)
@@ -47,6 +46,7 @@ def main() -> None:
     rng = random.Random()  # noqa: S311 - jitter, guards nothing
     runner = Runner(reports, link, conf().retry_jitter, rng, rulebook.in_force)
     outcome = runner.run_here(active)
+    assert not isinstance(outcome, Elsewhere)  # noqa: S101 - no type is done elsewhere in this process
     done.set()
     writer.join(5)
     answers.write(json.dumps(outcome_as_json(outcome)).encode() + b"\n")

@@ -16,6 +16,7 @@ from jobs.domain.rules import BUILT_IN, Rule
 from jobs.domain.values import clean_json
 from jobs.handlers import registry
 from jobs.handlers.context import JobContext
+from jobs.handlers.remote import Elsewhere
 from jobs.queue.sweep import lost_run
 from jobs.workers.active import ActiveRun
 from jobs.workers.isolated import ProcessDied, run_isolated
@@ -43,12 +44,13 @@ class Runner:
     rng: random.Random
     rules: Callable[[], Sequence[Rule]] = lambda: BUILT_IN
 
-    def run(self, active: ActiveRun) -> Outcome | None:
-        """What the run ended in; None when it is no longer ours, so that nothing may be said of it.
+    def run(self, active: ActiveRun) -> Outcome | Elsewhere | None:
+        """What the run ended in, or that a service took it; None when it is no longer ours, so that nothing may be said
+        of it.
 
-        A job that was lost with its process before gets a process of its own.
+        A job that was lost with its process before gets a process of its own, unless a service does it.
         """
-        if not active.job.lost_count:
+        if not active.job.lost_count or registry.is_elsewhere(active.job.type):
             return self.run_here(active)
         job = active.job
         try:
@@ -60,7 +62,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - no process could be made, or it spoke nonsense: this run alone fails
             return self.raised(active, error)
 
-    def run_here(self, active: ActiveRun) -> Outcome | None:
+    def run_here(self, active: ActiveRun) -> Outcome | Elsewhere | None:
         """The same, in this process.
 
         Whatever a handler raises is an outcome of its job, never of the worker: `SystemExit` and `MemoryError` too.
@@ -68,7 +70,8 @@ class Runner:
         close_old_connections()
         try:
             function = registry.find(active.job.type)
-            return self.returned(function(self.context(active)))
+            result = function(self.context(active))
+            return result if isinstance(result, Elsewhere) else self.returned(result)
         except BaseException as error:  # noqa: BLE001
             return self.raised(active, error)
         finally:

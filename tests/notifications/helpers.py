@@ -4,7 +4,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -80,13 +80,18 @@ def at(day: int, hour: int, minute: int = 0) -> datetime:
     return datetime(2026, 11, 1, tzinfo=UTC) + timedelta(days=day - 1, hours=hour, minutes=minute)
 
 
+HANGS = b""
+
+
 class Receiver:
-    """What came, and what it answers."""
+    """What came, and what it answers: statuses, or texts that are sent as they are, a byte now and then. After `HANGS` it
+    says nothing."""
 
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
-        self.answers: list[int] = []
+        self.answers: list[int | bytes] = []
         self.url = ""
+        self.over = threading.Event()
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -101,9 +106,21 @@ def http_receiver() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(receiver.answers.pop(0) if receiver.answers else 204)
+            answer = receiver.answers.pop(0) if receiver.answers else 204
+            if isinstance(answer, bytes):
+                return self.drip(answer)
+            self.send_response(answer)
+            self.send_header("Location", "http://169.254.169.254/latest/meta-data/")
             self.send_header("Content-Length", "0")
             self.end_headers()
+
+        def drip(self, text: bytes) -> None:
+            self.close_connection = True
+            with suppress(OSError):  # whoever asked has had enough
+                for byte in text:
+                    self.wfile.write(bytes([byte]))
+                    receiver.over.wait(0.003)
+            receiver.over.wait(20 if text == HANGS else 0)
 
         def log_message(self, *args: Any) -> None:
             """Nothing."""
@@ -113,6 +130,7 @@ def http_receiver() -> Iterator[Receiver]:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         yield receiver
+        receiver.over.set()
         server.shutdown()
 
 
@@ -124,6 +142,8 @@ class MailSink:
         self.recipients: list[list[str]] = []
         self.refuse = 0
         self.port = 0
+        self.slow = "nothing"  # the word that it answers a byte at a time, HELO being its greeting
+        self.over = threading.Event()
 
 
 @contextmanager
@@ -131,16 +151,22 @@ def mail_receiver() -> Iterator[MailSink]:
     sink = MailSink()
 
     class Handler(socketserver.StreamRequestHandler):
-        def say(self, line: str) -> None:
-            self.wfile.write(line.encode() + b"\r\n")
+        def say(self, line: str, to: str = "") -> None:
+            for part in line + "\r\n" if sink.slow == to else [line + "\r\n"]:
+                self.wfile.write(part.encode())
+                sink.over.wait(0.1 if sink.slow == to else 0)
 
         def handle(self) -> None:
-            self.say("220 sink")
+            with suppress(OSError):  # the other side has had enough
+                self.talk()
+
+        def talk(self) -> None:
+            self.say("220 sink", "HELO")
             to: list[str] = []
             while line := self.rfile.readline().decode().strip():
                 word = line[:4].upper()
                 if word == "QUIT":
-                    return self.say("221 bye")
+                    return self.say("221 bye", word)
                 if word == "RCPT":
                     to.append(line.partition("<")[2].rstrip(">"))
                 if word == "DATA" and not sink.refuse:
@@ -148,11 +174,12 @@ def mail_receiver() -> Iterator[MailSink]:
                     lines = iter(lambda: self.rfile.readline().decode().rstrip("\r\n"), ".")
                     sink.mails.append("\n".join(lines))
                     sink.recipients.append(to)
-                self.say(f"{sink.refuse} no" if word == "DATA" and sink.refuse else "250 ok")
+                self.say(f"{sink.refuse} no" if word == "DATA" and sink.refuse else "250 ok", word)
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         sink.port = server.server_address[1]
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         yield sink
+        sink.over.set()
         server.shutdown()

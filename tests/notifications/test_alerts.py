@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from jobs import demo
+from jobs.domain.alerts import Quiet
 from jobs.notifications import watch
 from jobs.queue import pauses
+from jobs.queue.retention import Retention
 from jobs.queue.sweep import Sweep
 from tests.notifications.helpers import SILENT, alerts, at, channel, dead, deliveries, evaluate, only, rows
 from tests.queue.helpers import insert
@@ -74,6 +77,21 @@ def test_what_comes_back_within_two_minutes_is_the_same_alert(conn: Any) -> None
     assert len(alerts(conn)) == 2, "once it was over, it is another one"
 
 
+@pytest.mark.parametrize("every", [timedelta(seconds=10), timedelta(minutes=6)])
+def test_what_comes_and_goes_all_day_is_a_handful_of_messages(conn: Any, every: timedelta) -> None:
+    """It holds at each second look, slower than the time after which an alert is over."""
+    only(conn, "group_regressed")
+    channel()
+    now = at(2, 0)
+    for _ in range(30):
+        for state in ("REGRESSED", "KNOWN"):
+            regress(conn, state)
+            evaluate(conn, now)
+            conn.execute("UPDATE alert_delivery SET state = 'SENT', attempts = 1")
+            now += every / 2
+    assert len(deliveries(conn)) <= 5
+
+
 def test_a_rule_that_is_switched_off_closes_its_alerts(conn: Any) -> None:
     only(conn, "no_worker")
     worker(conn, "clock_timestamp() - interval '10 minutes'")
@@ -123,6 +141,24 @@ def test_whoever_is_killed_in_it_leaves_all_as_it_was(conn: Any, make_conn: Call
     assert alerts(conn) == deliveries(conn) == []
     evaluate(conn)
     assert len(alerts(conn)) == len(deliveries(conn)) == 1
+
+
+@pytest.mark.parametrize(
+    ("night", "now", "ends"),
+    [
+        ((22, 0, 7, 0), "2026-03-28T23:30+00:00", "2026-03-29T05:00+00:00"),  # clocks go forward at 2
+        ((22, 0, 2, 30), "2026-03-29T00:45+00:00", "2026-03-29T01:30+00:00"),  # half past two is none that night
+        ((22, 0, 7, 0), "2026-10-24T22:30+00:00", "2026-10-25T06:00+00:00"),  # clocks go back at 3
+        ((22, 0, 2, 30), "2026-10-25T01:10+00:00", "2026-10-25T01:30+00:00"),  # half past two comes twice
+        ((0, 0, 7, 0), "2026-11-02T23:00+00:00", "2026-11-03T06:00+00:00"),
+        ((22, 0, 0, 0), "2026-11-02T22:59+00:00", "2026-11-02T23:00+00:00"),
+        ((22, 0, 7, 0), "2026-11-02T06:00+00:00", None),
+        ((22, 0, 7, 0), "2026-11-02T20:59:59+00:00", None),
+    ],
+)
+def test_quiet_hours_end_where_the_clock_on_the_wall_says(night: Any, now: str, ends: str | None) -> None:
+    quiet = Quiet(time(*night[:2]), time(*night[2:]), "Europe/Berlin")
+    assert quiet.until(datetime.fromisoformat(now)) == (ends and datetime.fromisoformat(ends))
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
@@ -282,3 +318,38 @@ def test_a_message_that_is_being_sent_while_it_ends_is_followed_by_its_end(
     regress(conn, "KNOWN")
     evaluate(conn, at(2, 12, 3))
     assert [row["event"] for row in deliveries(conn)] == ["opened", "closed"]
+
+
+def test_what_is_asked_of_many_messages_reads_few_and_the_old_ones_go(conn: Any) -> None:
+    channel(name="busy"), channel(name="idle")
+    conn.execute("""INSERT INTO alert (rule, subject, title, opened_at, seen_at, closed_at)
+                    SELECT 'r', '', 't', now() - interval '90 days', now(), now() - n * interval '1 hour'
+                      FROM generate_series(1, 10000) n""")
+    conn.execute("""INSERT INTO alert_delivery (alert_id, channel_id, event, state, created_at, sent_at)
+                    SELECT id, (SELECT min(id) FROM alert_channel), 'opened', 'SENT', closed_at, closed_at FROM alert""")
+    conn.execute("""INSERT INTO alert_delivery (channel_id, event, created_at)
+                    SELECT min(id), 'test', '2020-01-01' FROM alert_channel""")
+    conn.execute("INSERT INTO notice_due (tenant_id, job_id, type, at, tries) VALUES ('t', 'j', 'T', '2020-01-01', 5)")
+    conn.execute("ANALYZE alert_delivery, alert")
+    for statement in (
+        "SELECT max(sent_at) FROM alert_delivery WHERE channel_id = 1",
+        "DELETE FROM alert_delivery WHERE channel_id = 2",
+        "DELETE FROM alert_delivery WHERE event = 'test' AND created_at < now()",
+    ):
+        plan = str(conn.execute(f"EXPLAIN {statement}").fetchall())
+        assert "Seq Scan on alert_delivery" not in plan, statement
+    retention = Retention(timedelta(days=90))
+    (done,) = retention.prune([one for one in retention.all() if one.name == "alerts"], 30)
+    assert done.error is None and rows(conn, "SELECT 1 FROM notice_due") == []
+    left = rows(conn, "SELECT count(*) AS n, count(*) FILTER (WHERE event = 'test') AS tests FROM alert_delivery")
+    assert left == [{"n": 24 * 90 - 1, "tests": 0}]
+
+
+def test_the_demo_has_something_to_say(conn: Any) -> None:
+    demo.make("http://127.0.0.1:9", 9)
+    watch.turn(SILENT, conn)
+    assert open_rules(conn) == ["pause_ending"]
+    told = [(row["userId"], row["type"]) for row in rows(conn, 'SELECT * FROM "Notification" ORDER BY "userId"')]
+    assert told == [("admin", "QUEUE_PAUSED"), ("support", "QUEUE_PAUSED")]
+    tenants = {tenant for (tenant,) in conn.execute('SELECT DISTINCT "tenantId" FROM "PlatformJob"').fetchall()}
+    assert {tenant for (tenant,) in conn.execute('SELECT DISTINCT "tenantId" FROM "Membership"').fetchall()} == tenants

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from ipaddress import ip_network
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -21,8 +22,11 @@ from jobs.handlers.web.errors import AddressNotAllowed
 from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications import deliveries as queue
 from jobs.notifications.channels import Wanted, checked
+from jobs.workers import senders
 from jobs.workers.delivery import deliver
+from jobs.workers.mail import MAIL_SECONDS
 from tests.notifications.helpers import (
+    HANGS,
     SECRET,
     MailSink,
     Receiver,
@@ -36,7 +40,6 @@ from tests.notifications.helpers import (
 )
 from tests.notifications.test_alerts import regress
 
-pytestmark = pytest.mark.django_db(transaction=True)
 NOON = at(2, 12)
 
 
@@ -85,10 +88,14 @@ def verify(headers: dict[str, str], body: bytes, secret: str) -> bool:
     return hmac.compare_digest(headers["x-detiq-signature"], f"v1={digest}")
 
 
-def test_a_webhook_is_signed_and_can_be_checked_by_anybody(conn: Any, http: Receiver, loopback: None) -> None:
+def test_a_webhook_is_signed_and_can_be_checked_by_anybody(
+    conn: Any, http: Receiver, loopback: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     channel(target=http.url)
     opened(conn)
-    deliver(NOON)
+    with monkeypatch.context() as wrong:
+        wrong.setattr("time.time", lambda: 0.0)  # a worker whose clock is wrong: the database's counts
+        deliver(NOON)
     ((headers, body),) = http.got
     assert verify(headers, body, SECRET) and not verify(headers, body + b" ", SECRET) and not verify(headers, body, "x")
     assert abs(int(headers["x-detiq-timestamp"]) - datetime.now().timestamp()) < 60
@@ -163,14 +170,18 @@ def test_whoever_comes_back_late_spoils_nothing(conn: Any, http: Receiver, loopb
     assert states(conn) == [("opened", "SENT", 2)]
 
 
-@pytest.mark.parametrize("target", ["http://127.0.0.1:9/", "http://localhost:9/", "http://[::1]:9/", "http://10.0.0.1/",
-                                    "http://169.254.169.254/latest/", "http://2130706433:9/"])  # fmt: skip
-def test_private_addresses_are_refused_by_default(conn: Any, target: str) -> None:
-    channel(target=target)
+PRIVATE = ["http://127.0.0.1:9/", "http://localhost:9/", "http://[::1]:9/", "http://10.0.0.1/",
+           "http://169.254.169.254/latest/", "http://2130706433:9/"]  # fmt: skip
+
+
+def test_private_addresses_are_refused_by_default(conn: Any) -> None:
+    for target in PRIVATE:
+        channel(name=target, target=target)
     opened(conn)
     deliver(NOON)
-    (row,) = deliveries(conn)
-    assert row["state"] == "PENDING" and "is not allowed" in row["last_error"]
+    assert [(row["state"], "is not allowed" in row["last_error"]) for row in deliveries(conn)] == [
+        ("PENDING", True)
+    ] * 6
 
 
 def test_a_named_host_alone_is_allowed(conn: Any, http: Receiver, configure: Callable[..., None]) -> None:
@@ -213,10 +224,50 @@ def test_networks_that_are_open_to_jobs_are_open_to_webhooks(conn: Any, http: Re
 
 def test_redirects_are_not_followed(conn: Any, http: Receiver, loopback: None) -> None:
     channel(target=http.url)
-    http.answers = [302]
+    http.answers = [302]  # to a metadata service
     opened(conn)
     deliver(NOON)
     assert len(http.got) == 1 and deliveries(conn)[0]["last_error"] == "it answered HTTP 302"
+
+
+ENDLESS = b"HTTP/1.1 200 OK\r\nContent-Length: 10737418240\r\n\r\n" + b"x" * 10_000
+SLOW = b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"), [(ENDLESS, "SENT"), (SLOW, "PENDING"), (HANGS, "PENDING"), (b"\x00", "PENDING")]
+)
+def test_an_answer_without_end_holds_nobody_up(
+    conn: Any, http: Receiver, loopback: None, monkeypatch: pytest.MonkeyPatch, answer: bytes, state: str
+) -> None:
+    monkeypatch.setattr(senders, "WEBHOOK_SECONDS", 4.0 if state == "SENT" else 0.5)
+    channel(target=http.url)
+    http.answers = [answer]
+    opened(conn)
+    began = monotonic()
+    deliver(NOON)
+    assert monotonic() - began < 4 and states(conn) == [("opened", state, 1)]
+
+
+def test_the_address_that_was_judged_is_the_one_that_is_called(
+    conn: Any, http: Receiver, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is one thing when it is judged and another when it is called: there is no second look-up."""
+    asked: list[str] = []
+
+    def resolver(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.2"] if len(asked) == 1 else ["127.0.0.1"]
+
+    configure(outbound_allowed_networks=(ip_network("127.0.0.2/32"),))
+    monkeypatch.setattr("jobs.handlers.web.guard.system_resolver", resolver)
+    channel(target=http.url.replace("127.0.0.1", "hooks.example.org"))
+    opened(conn)
+    deliver(NOON)
+    assert http.got == [] and asked == ["hooks.example.org"]
+    assert "takes no connections" in deliveries(conn)[0]["last_error"]
+    deliver(NOON + timedelta(minutes=1))
+    assert http.got == [] and "is not allowed" in deliveries(conn)[0]["last_error"]
 
 
 def test_one_receiver_that_is_away_keeps_no_other_waiting(conn: Any, http: Receiver, loopback: None) -> None:
@@ -289,10 +340,8 @@ def test_a_channel_of_another_secret_key_says_so(conn: Any, http: Receiver, loop
 @pytest.fixture
 def by_mail(settings: Any, configure: Callable[..., None], mail: MailSink) -> MailSink:
     configure(email_url=MailServer("127.0.0.1", mail.port), email_from="detiq@example.org", environment="prod")
-    backend = "django.core.mail.backends.smtp.EmailBackend"
-    settings.MAILERS = {
-        "default": {"BACKEND": backend, "OPTIONS": {"host": "127.0.0.1", "port": mail.port, "timeout": 5}}
-    }
+    options = {"host": "127.0.0.1", "port": mail.port, "timeout": 5, "total_seconds": 5.0}
+    settings.MAILERS = {"default": {"BACKEND": "jobs.workers.mail.DeadlineBackend", "OPTIONS": options}}
     return mail
 
 
@@ -338,25 +387,55 @@ def test_without_a_mail_server_it_says_so(conn: Any) -> None:
     assert deliveries(conn)[0]["last_error"] == "no mail server is set: EMAIL_URL"
 
 
-# --- apprise ----------------------------------------------------------------------------------------------------------
-def test_apprise_sends_and_only_by_schemes_that_are_allowed(conn: Any, configure: Callable[..., None]) -> None:
-    library = pytest.importorskip("apprise")
-    got: list[tuple[str, str]] = []
-
-    @library.decorators.notify(on="detiqtest")
-    def take(body: str, title: str, notify_type: Any, *args: Any, **kwargs: Any) -> bool:
-        got.append((title, body))
-        return True
-
-    channel("apprise", "detiqtest://somewhere", name="a")
+@pytest.mark.parametrize(("slow", "state"), [("HELO", "PENDING"), ("RCPT", "PENDING"), ("QUIT", "SENT")])
+def test_a_mail_server_may_be_slow_with_every_word_but_not_for_ever(
+    conn: Any, by_mail: MailSink, settings: Any, slow: str, state: str
+) -> None:
+    """Twenty recipients, each of them answered a byte at a time; what it has taken by then is sent."""
+    channel("email", ", ".join(f"ops{n}@example.org" for n in range(20)))
+    by_mail.slow = slow
+    settings.MAILERS["default"]["OPTIONS"] |= {"total_seconds": 0.4}
     opened(conn)
+    began = monotonic()
     deliver(NOON)
-    assert got == [] and "APPRISE_SCHEMES" in deliveries(conn)[0]["last_error"]
-    configure(apprise_schemes=["detiqtest"])
+    assert monotonic() - began < 2
+    assert states(conn) == [("opened", state, 1)] and len(by_mail.mails) == (state == "SENT")
+    if state == "PENDING":
+        assert deliveries(conn)[0]["last_error"] == "the mail server: it took no message within 0.4 s"
+
+
+def test_no_channel_takes_as_long_as_others_keep_off_its_message() -> None:
+    longest = max(senders.WEBHOOK_SECONDS, senders.APPRISE_SECONDS, MAIL_SECONDS)
+    assert longest <= queue.LEASE_SECONDS - 20
+
+
+# --- apprise ----------------------------------------------------------------------------------------------------------
+def test_apprise_sends_in_time_and_only_by_schemes_that_are_allowed(
+    conn: Any, http: Receiver, configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("apprise")
+    channel("apprise", http.url.replace("http", "ntfy").replace("/hook?token=abc", "/topic"))
+    only(conn, "group_regressed")
+    regress(conn)
+    conn.execute("UPDATE failure_group SET type = '<!channel> @everyone'")
+    evaluate(conn, NOON)
+    deliver(NOON)
+    assert http.got == [] and "APPRISE_SCHEMES" in deliveries(conn)[0]["last_error"]
+    configure(apprise_schemes=["ntfy"])
     queue.again(deliveries(conn)[0]["id"])
+    http.answers = [200]
     deliver()
-    ((title, body),) = got
-    assert "fails again" in title and deliveries(conn)[0]["id"] in body
+    (said,) = http.bodies
+    assert said["title"] == "[dev] ‹!channel› ＠everyone fails again as before its fix"  # noqa: RUF001
+    assert deliveries(conn)[0]["id"] in said["message"] and not set("<>@") & set(said["message"])
+    assert states(conn) == [("opened", "SENT", 1)]
+
+    http.answers = [HANGS]
+    monkeypatch.setattr(senders, "APPRISE_SECONDS", 0.5)
+    conn.execute("UPDATE alert_delivery SET state = 'PENDING', due_at = now()")
+    began = monotonic()
+    deliver()
+    assert monotonic() - began < 10 and deliveries(conn)[0]["last_error"] == "ntfy did not take it within 0.5 s"
 
 
 # --- Settings ---------------------------------------------------------------------------------------------------------

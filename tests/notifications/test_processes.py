@@ -7,11 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from jobs.notifications import deliveries as queue
 from jobs.workers import alerts as watch
+from jobs.workers.delivery import deliver
 from tests.notifications.helpers import (
+    HANGS,
     SILENT,
     alerts,
     channel,
@@ -31,32 +33,68 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BRISK = {"JOB_WORKER_POLL_INTERVAL_MS": "300", "JOB_WORKER_CONCURRENCY": "1", "WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
 
 
-def test_from_plain_sql_to_the_owner_and_the_operators_webhook(conn: Any, worker_process: Any) -> None:
+def test_from_plain_sql_to_owner_and_webhook_by_two_workers_one_of_which_is_killed_at_it(
+    conn: Any, worker_process: Any
+) -> None:
+    """Both look at once; the one that sends is killed while the receiver hangs; the other sends again, once."""
     member(conn, "acme", "olga")
     only(conn, "dlq_growth", threshold=1, minutes=5)
-    dead(conn, "j")
     with http_receiver() as http:
+        http.answers = [HANGS]
         channel(target=http.url)
-        worker_process(**BRISK)
-        wait_for(lambda: [row["userId"] for row in notifications(conn)] == ["olga"])
+        workers = {name: worker_process.start("worker", **BRISK, DETIQ_ENVIRONMENT=name) for name in ("one", "two")}
+        for process in workers.values():
+            process.wait_ready()
+        dead(conn, "j")
+        look_now(conn)
         wait_for(lambda: len(http.got) == 1)
-        wait_for(lambda: deliveries(conn)[0]["state"] == "SENT")
-    assert http.bodies[0]["alert"]["rule"] == "dlq_growth"
+        first = http.bodies[0]
+        workers.pop(first["environment"]).kill()
+        assert [(row["state"], row["attempts"]) for row in deliveries(conn)] == [("PENDING", 1)]
+        assert [row["userId"] for row in notifications(conn)] == ["olga"]
+        conn.execute("UPDATE alert_delivery SET due_at = clock_timestamp()")  # the lease is over
+        queue.wake()  # else it is seen within a quarter of a minute
+        wait_for(lambda: deliveries(conn)[0]["state"] == "SENT", 25)
+        conn.execute("UPDATE alert_rule SET enabled = false")
+        look_now(conn)
+        wait_for(lambda: [row["state"] for row in deliveries(conn)] == ["SENT", "SENT"])
+        look_now(conn)
+        wait_for(lambda: conn.execute("SELECT 1 FROM alert_mark WHERE name = 'evaluated'").fetchone())
+        (last,) = workers.values()
+        last.terminate()
+        assert last.wait() == 0
+    assert [said["event"] for said in http.bodies] == ["opened", "opened", "closed"]
+    assert http.bodies[1] | {"environment": first["environment"]} == first, "the same message, with the same id"
 
 
-def test_a_message_that_a_killed_worker_had_taken_is_sent_by_the_next(conn: Any, worker_process: Any) -> None:
+def look_now(conn: Any) -> None:
+    """The rules are due at the workers' next sweep."""
+    conn.execute("DELETE FROM alert_mark WHERE name = 'evaluated'")
+
+
+def test_many_that_send_at_once_send_each_message_once(conn: Any, settings: Any) -> None:
+    settings.DETIQ = replace(settings.DETIQ, webhook_allowed_hosts=frozenset({"127.0.0.1"}))
     only(conn, "group_regressed")
     regress(conn)
     with http_receiver() as http:
-        channel(target=http.url)
+        for n in range(20):
+            channel(target=http.url, name=f"c{n}")
         evaluate(conn)
-        assert queue.take(8)  # by a worker that was killed with it
-        conn.execute(
-            "UPDATE alert_delivery SET due_at = clock_timestamp() + interval '1 second'"
-        )  # its lease ends soon
-        worker_process(**BRISK)
-        wait_for(lambda: deliveries(conn)[0]["state"] == "SENT", 25)
-        assert len(http.got) == 1 and deliveries(conn)[0]["attempts"] == 2
+
+        def send() -> None:
+            try:
+                while deliver():
+                    pass
+            finally:
+                connections.close_all()
+
+        threads = [threading.Thread(target=send) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(http.got) == len({said["id"] for said in http.bodies}) == 20
+    assert {(row["state"], row["attempts"]) for row in deliveries(conn)} == {("SENT", 1)}
 
 
 def test_a_console_steps_in_while_no_worker_watches(conn: Any, settings: Any) -> None:

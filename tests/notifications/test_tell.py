@@ -91,6 +91,32 @@ def test_a_change_that_is_rolled_back_is_not_told(conn: Any) -> None:
     assert tell.dead_letters(conn) == 0
 
 
+def test_ten_thousand_deaths_of_one_outage_are_one_notification(conn: Any) -> None:
+    conn.execute("""INSERT INTO notice_due (tenant_id, job_id, type, failure_type, error, at)
+                    SELECT CASE WHEN n % 1000 = 0 THEN 'globex' ELSE 'acme' END, 'j' || n,
+                           CASE WHEN n % 9 = 0 THEN '<b>@everyone' ELSE 'CRAWL' END, 'TRANSIENT', 'HTTP 502', '2026-11-02T12:00Z'
+                      FROM generate_series(1, 10000) n""")
+    tell.dead_letters(conn)
+    assert told(conn) == [("adam", "JOB_DEAD_LETTERED")] + [("gil", "JOB_DEAD_LETTERED")] * 10 + [
+        ("olga", "JOB_DEAD_LETTERED")
+    ]
+    conn.execute("""UPDATE "Notification" SET read = true""")
+    conn.execute("""INSERT INTO notice_due (tenant_id, job_id, type, failure_type, error, at)
+                    SELECT 'acme', 'k' || n, 'CRAWL', 'TRANSIENT', 'HTTP 502', '2026-11-02T12:59Z' FROM generate_series(1, 11) n""")
+    tell.dead_letters(conn)
+    (mine,) = (row for row in notifications(conn) if row["userId"] == "olga")
+    assert mine["title"] == "10001 jobs failed and will not be tried again" and mine["metadata"] == {"jobs": 10_001}
+    assert not mine["read"] and "11 CRAWL" in mine["body"] and "HTTP 502" in mine["body"]
+
+
+def test_whoever_left_the_tenant_before_it_is_told_is_not_told(conn: Any) -> None:
+    dead(conn, "j")
+    pauses.pause(reason="they asked", owner="dana", tenant_id="acme", using=conn)
+    conn.execute("""DELETE FROM "Membership" WHERE "userId" = 'adam'""")
+    conn.execute("""UPDATE "Membership" SET role = 'MEMBER' WHERE "userId" = 'olga'""")
+    assert tell.dead_letters(conn) + tell.paused(conn) == 0
+
+
 def test_a_tenant_without_people_is_done_with(conn: Any) -> None:
     dead(conn, "j", tenant="nobody")
     assert tell.dead_letters(conn) == 0

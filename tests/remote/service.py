@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from jobs.domain.remote import CALLBACK, REQUEST, Message, headers, verified
+from tests.workers.helpers import wait_for
 
 SECRET = "dts_of-a-test"
 
@@ -60,6 +61,17 @@ class Service:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
+
+
+def asked(service: Service, event: str = "start", n: int = 1) -> Asked:
+    """The n-th request of a kind, once it has come."""
+    wait_for(lambda: len(service.of(event)) >= n)
+    return service.of(event)[n - 1]
+
+
+def calls_back(site: str) -> dict[str, str]:
+    """The environment of a worker whose services report to the console at `site`."""
+    return {"DETIQ_PUBLIC_URL": site, "REMOTE_ALLOWED_HOSTS": "127.0.0.1", "JOB_RETRY_JITTER": "0"}
 
 
 def callback(

@@ -140,6 +140,24 @@ def test_a_named_wait_replaces_the_delay(db: None) -> None:
     assert 600 <= (job.next_retry_at - job.finished_at).total_seconds() < 661
 
 
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (b'{"outcome": "done", "result": [NaN, -Infinity]}', ["NaN", "-Infinity"]),
+        (b'{"outcome": "done", "result": {"a\\u0000": "\\ud800"}}', {"a\ufffd": "\ufffd"}),
+        (b'{"outcome": "done", "result": 1' + b"0" * 4000 + b"}", None),
+        (b'{"outcome": "done", "result": ' + b"[" * 900 + b"]" * 900 + b"}", None),
+    ],
+)
+def test_a_result_that_cannot_be_stored_as_it_is_ends_the_run_all_the_same(db: None, value: bytes, kept: Any) -> None:
+    run = begun()
+    tell(run, "progress", {"percent": 90})
+    assert tell(run, "progress", {"percent": 20})[0] == 200, "in whatever order they come"
+    assert tell(run, "end", value)[0] == 200
+    job = Job.objects.get(id="j")
+    assert (job.status, job.progress) == ("DONE", 100) and (kept is None or job.result == kept)
+
+
 def test_cancel_is_told_with_every_answer_and_ends_as_it_ended(db: None) -> None:
     run = begun(JobFactory(id="j", type="FAR", cancel_requested=True))
     assert tell(run, "progress", {"percent": 20})[1] == {"ok": True, "cancel": True}

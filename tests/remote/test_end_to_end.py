@@ -1,44 +1,47 @@
-"""Jobs that another service runs, with a real worker, a real console and real HTTP; once with a real executor in Node."""
+"""Jobs that another service runs, with a real worker, a real console and real HTTP; once with a real executor in Node.
+
+One worker does all of these; those that start and end workers of their own are in test_workers.py.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from detiq_admin.listening import listen, url
 from jobs.queue import transitions
 from jobs.queue.remote import changed
 from tests.factories import RemoteTypeFactory
-from tests.processes import console
+from tests.processes import Process, WorkerProcesses
 from tests.queue.helpers import history, insert, row
 from tests.remote.node import NodeExecutor
-from tests.remote.service import SECRET, Asked, Service
+from tests.remote.service import SECRET, Service, asked, calls_back
 from tests.workers.helpers import KIT, status, wait_for, wait_status
 
 WHO = {"actor": "kim", "reason": "because"}
 
 
+@pytest.fixture(scope="module")
+def _worker(_console: str) -> Iterator[Process]:
+    with WorkerProcesses() as processes:
+        yield processes(**KIT, **calls_back(_console), JOB_WORKER_POLL_INTERVAL_MS="300")
+
+
 @pytest.fixture
-def start_worker(live_site: str, worker_process: Any) -> Callable[..., Any]:
-    """A worker whose services call the live console back."""
-
-    def start(**env: str) -> Any:
-        here = {"DETIQ_PUBLIC_URL": live_site, "REMOTE_ALLOWED_HOSTS": "127.0.0.1", "JOB_RETRY_JITTER": "0"}
-        return worker_process(**KIT, **{**here, **env})
-
-    return start
+def worker(_worker: Process, live_site: str, conn: Any) -> Process:
+    """The worker of this file, whose services call the live console back."""
+    return _worker
 
 
-def asked(service: Service, event: str = "start", n: int = 1) -> Asked:
-    wait_for(lambda: len(service.of(event)) >= n)
-    return service.of(event)[n - 1]
+def mapped(url: str, **more: Any) -> None:
+    """A type that the worker knows from now on."""
+    RemoteTypeFactory(url=url, **more)
+    changed()
 
 
-def test_a_real_node_executor_runs_reports_fails_resumes_and_stops(conn: Any, start_worker: Any) -> None:
+def test_a_real_node_executor_runs_reports_fails_resumes_and_stops(conn: Any, worker: Process) -> None:
     with NodeExecutor(SECRET) as executor:
-        RemoteTypeFactory(url=executor.url, secret_text=SECRET)
-        worker = start_worker()
+        mapped(executor.url, secret_text=SECRET)
         insert(conn, "j", type="FAR", config='{"steps": 4}')
         wait_status(conn, "j", "DONE")
         done = row(conn, "j")
@@ -68,10 +71,9 @@ def test_a_real_node_executor_runs_reports_fails_resumes_and_stops(conn: Any, st
         assert SECRET not in worker.output()
 
 
-def test_the_request_carries_what_the_service_needs(conn: Any, start_worker: Any, live_site: str) -> None:
+def test_the_request_carries_what_the_service_needs(conn: Any, worker: Process, live_site: str) -> None:
     with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        start_worker()
+        mapped(service.url)
         insert(conn, "j", type="FAR", config='{"n": 1}', checkpoint='{"at": 7}', retryCount=2, projectId="p")
         start = asked(service)
         assert start.genuine
@@ -84,50 +86,6 @@ def test_the_request_carries_what_the_service_needs(conn: Any, start_worker: Any
         wait_status(conn, "j", "DONE", 1)
 
 
-def test_types_come_and_go_without_a_restart(conn: Any, start_worker: Any) -> None:
-    start_worker(JOB_WORKER_POLL_INTERVAL_MS="60000")
-    insert(conn, "j", type="FAR")
-    time.sleep(0.5)
-    assert status(conn, "j") == "QUEUED"
-    assert "FAR" not in conn.execute("SELECT types FROM worker").fetchone()[0]
-    with Service() as service:
-        mapping = RemoteTypeFactory(url=service.url)
-        changed()
-        service.tell(asked(service), "end", {"outcome": "done"})
-        wait_status(conn, "j", "DONE")
-        assert "FAR" in conn.execute("SELECT types FROM worker").fetchone()[0]
-        insert(conn, "k", type="FAR")
-        start = asked(service, n=2)
-        mapping.delete()
-        changed()
-        wait_status(conn, "k", "RETRY_WAIT", 4)
-        assert row(conn, "k")["failureType"] == "TRANSIENT" and "no longer mapped" in row(conn, "k")["error"]
-        cancel = asked(service, "cancel")
-        assert cancel.genuine and cancel.body["run"] == start.body["run"]
-        wait_for(lambda: "FAR" not in conn.execute("SELECT types FROM worker").fetchone()[0])
-
-
-def test_a_mapping_takes_the_place_of_a_handler(conn: Any, start_worker: Any) -> None:
-    with Service() as service:
-        RemoteTypeFactory(type="NOOP", url=service.url)
-        start_worker()
-        insert(conn, "j", type="NOOP")
-        service.tell(asked(service), "end", {"outcome": "done", "result": {"elsewhere": True}})
-        wait_status(conn, "j", "DONE")
-        assert row(conn, "j")["result"] == {"elsewhere": True}
-
-
-def test_without_a_public_address_jobs_wait_and_the_log_says_why(conn: Any, start_worker: Any) -> None:
-    with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        worker = start_worker(DETIQ_PUBLIC_URL="")
-        insert(conn, "j", type="FAR")
-        insert(conn, "k", type="NOOP")
-        wait_status(conn, "k", "DONE")
-        wait_for(lambda: "DETIQ_PUBLIC_URL is not set" in worker.output())
-        assert status(conn, "j") == "QUEUED" and service.asked == []
-
-
 @pytest.mark.parametrize(
     ("answer", "failure_type", "says"),
     [
@@ -138,11 +96,10 @@ def test_without_a_public_address_jobs_wait_and_the_log_says_why(conn: Any, star
     ],
 )
 def test_a_service_that_does_not_take_the_run(
-    conn: Any, start_worker: Any, answer: dict[str, Any], failure_type: str, says: str
+    conn: Any, worker: Process, answer: dict[str, Any], failure_type: str, says: str
 ) -> None:
     with Service(**answer) as service:
-        RemoteTypeFactory(url=service.url)
-        start_worker()
+        mapped(service.url)
         insert(conn, "j", type="FAR")
         wait_for(lambda: status(conn, "j") in ("RETRY_WAIT", "FAILED"))
         job = row(conn, "j")
@@ -152,11 +109,10 @@ def test_a_service_that_does_not_take_the_run(
         assert len(service.asked) == 1, "nothing is followed, nobody is told to stop what was not begun"
 
 
-def test_addresses_that_no_setting_names_are_refused(conn: Any, start_worker: Any) -> None:
+def test_addresses_that_no_setting_names_are_refused(conn: Any, worker: Process) -> None:
     with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        RemoteTypeFactory(type="NAME", url="https://localhost/run")
-        start_worker(REMOTE_ALLOWED_HOSTS="")
+        mapped(service.url.replace("127.0.0.1", "localhost"))
+        mapped(type="NAME", url="https://localhost/run")
         insert(conn, "j", type="FAR")
         insert(conn, "k", type="NAME")
         for id_ in ("j", "k"):
@@ -165,11 +121,10 @@ def test_addresses_that_no_setting_names_are_refused(conn: Any, start_worker: An
         assert service.asked == []
 
 
-def test_a_service_that_is_down_or_slow_to_answer(conn: Any, start_worker: Any) -> None:
-    with Service(slow_seconds=3) as service:
-        RemoteTypeFactory(url=service.url, first_answer_seconds=1)
-        RemoteTypeFactory(type="DOWN", url="http://127.0.0.1:9/run")
-        start_worker()
+def test_a_service_that_is_down_or_slow_to_answer(conn: Any, worker: Process) -> None:
+    with Service(slow_seconds=1.5) as service:
+        mapped(service.url, first_answer_seconds=1)
+        mapped(type="DOWN", url="http://127.0.0.1:9/run")
         insert(conn, "j", type="FAR")
         insert(conn, "k", type="DOWN")
         wait_status(conn, "k", "RETRY_WAIT")
@@ -179,30 +134,32 @@ def test_a_service_that_is_down_or_slow_to_answer(conn: Any, start_worker: Any) 
         assert asked(service, "cancel").body["run"] == asked(service).body["run"], "it may have begun after all"
 
 
-def test_silence_and_a_run_that_takes_too_long(conn: Any, start_worker: Any) -> None:
+def test_silence_and_a_run_that_takes_too_long(conn: Any, worker: Process) -> None:
     with Service() as service:
-        RemoteTypeFactory(url=service.url, silence_seconds=1)
-        RemoteTypeFactory(type="LONG", url=service.url, longest_run_seconds=2)
-        start_worker()
+        mapped(service.url, silence_seconds=1)
+        mapped(type="LONG", url=service.url, longest_run_seconds=2)
         insert(conn, "j", type="FAR")
         start = asked(service)
+        insert(conn, "k", type="LONG")
         for _ in range(3):
-            time.sleep(0.6)
+            time.sleep(0.4)
             assert service.tell(start, "progress", {})[0] == 200
         assert status(conn, "j") == "RUNNING", "a sign of life without figures keeps it going"
         wait_status(conn, "j", "RETRY_WAIT", 4)
         assert row(conn, "j")["failureType"] == "INFRASTRUCTURE" and "has said nothing for" in row(conn, "j")["error"]
-        assert asked(service, "cancel").body["reason"] == "silent"
         assert service.tell(start, "end", {"outcome": "done"})[0] == 410
-        insert(conn, "k", type="LONG")
         wait_status(conn, "k", "RETRY_WAIT", 5)
         assert row(conn, "k")["failureType"] == "TRANSIENT" and "longer than" in row(conn, "k")["error"]
+        assert asked(service, "cancel", n=2)
+        assert {(one.body["job"], one.body["reason"]) for one in service.of("cancel")} == {
+            ("j", "silent"),
+            ("k", "too long"),
+        }
 
 
-def test_a_cancel_reaches_the_service_and_its_next_word_is_told(conn: Any, start_worker: Any) -> None:
+def test_a_cancel_reaches_the_service_and_its_next_word_is_told(conn: Any, worker: Process) -> None:
     with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        start_worker()
+        mapped(service.url)
         insert(conn, "j", type="FAR")
         start = asked(service)
         transitions.request_cancel(["j"], **WHO, using=conn)
@@ -214,10 +171,9 @@ def test_a_cancel_reaches_the_service_and_its_next_word_is_told(conn: Any, start
         wait_status(conn, "j", "CANCELLED", 1)
 
 
-def test_a_service_that_says_it_has_stopped_needs_no_callback(conn: Any, start_worker: Any) -> None:
+def test_a_service_that_says_it_has_stopped_needs_no_callback(conn: Any, worker: Process) -> None:
     with Service(stop_status=200) as service:
-        RemoteTypeFactory(url=service.url)
-        start_worker()
+        mapped(service.url)
         insert(conn, "j", type="FAR")
         start = asked(service)
         transitions.request_cancel(["j"], **WHO, using=conn)
@@ -225,65 +181,22 @@ def test_a_service_that_says_it_has_stopped_needs_no_callback(conn: Any, start_w
         assert service.tell(start, "end", {"outcome": "cancelled"})[0] == 410
 
 
-def test_a_killed_worker_loses_the_run_and_the_late_end_is_refused(conn: Any, start_worker: Any) -> None:
-    with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        worker = start_worker(JOB_STALE_TIMEOUT_MINUTES="0.03")
+def test_an_end_that_is_told_before_the_start_was_answered_counts(conn: Any, worker: Process) -> None:
+    with Service(slow_seconds=0.7) as service:
+        mapped(service.url)
         insert(conn, "j", type="FAR")
-        start = asked(service)
-        worker.kill()
-        start_worker(JOB_STALE_TIMEOUT_MINUTES="0.03")
-        wait_status(conn, "j", "RETRY_WAIT", 10)
-        code, answer = service.tell(start, "end", {"outcome": "done"})
-        assert (code, answer["error"]) == (410, "run_over")
-        assert status(conn, "j") == "RETRY_WAIT"
+        assert service.tell(asked(service), "end", {"outcome": "done"})[0] == 200
+        assert status(conn, "j") == "DONE"
+        insert(conn, "k", type="NOOP")
+        wait_status(conn, "k", "DONE")
+        assert not service.of("cancel")
 
 
-def test_a_stopping_worker_puts_the_job_back_and_tells_the_service(conn: Any, start_worker: Any) -> None:
+def test_a_job_that_once_took_its_worker_down_is_run_elsewhere_all_the_same(conn: Any, worker: Process) -> None:
     with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        worker = start_worker(JOB_SHUTDOWN_GRACE_SECONDS="0")
-        insert(conn, "j", type="FAR")
-        start = asked(service)
-        assert service.tell(start, "checkpoint", {"checkpoint": {"page": 3}})[0] == 200
-        worker.terminate()
-        wait_status(conn, "j", "QUEUED", 5)
-        assert asked(service, "cancel").body["reason"] == "worker stops"
-        assert row(conn, "j")["checkpoint"] == {"page": 3} and row(conn, "j")["retryCount"] == 0
-        assert service.tell(start, "end", {"outcome": "done"})[0] == 410
-        worker.wait()
-
-
-def test_a_console_that_is_gone_for_a_while_loses_nothing(conn: Any, worker_process: Any) -> None:
-    with NodeExecutor(SECRET) as executor, listen("127.0.0.1", 0) as listener:
-        RemoteTypeFactory(url=executor.url, secret_text=SECRET)
-        address = url(listener, "127.0.0.1").rstrip("/")
-        worker_process(DETIQ_PUBLIC_URL=address, REMOTE_ALLOWED_HOSTS="127.0.0.1")
-        first = console(listener)
-        try:
-            first.wait_ready(30)
-            insert(conn, "j", type="FAR", config='{"steps": 30, "pause": 30}')
-            wait_for(lambda: row(conn, "j")["checkpoint"])
-        finally:
-            first.close()
-        time.sleep(0.5)
-        assert status(conn, "j") == "RUNNING"
-        second = console(listener)
-        try:
-            wait_status(conn, "j", "DONE", 30)
-        finally:
-            second.close()
-        assert row(conn, "j")["checkpoint"] == {"done": 30} and len(history(conn, "j")) == 3
-
-
-def test_a_job_that_once_took_its_worker_down_is_run_elsewhere_all_the_same(conn: Any, start_worker: Any) -> None:
-    with Service() as service:
-        RemoteTypeFactory(url=service.url)
-        start_worker()
+        mapped(service.url)
         insert(conn, "j", type="FAR", lostCount=1)
         start = asked(service)
         assert service.tell(start, "end", {"outcome": "done"})[0] == 200
         wait_status(conn, "j", "DONE", 1)
-        time.sleep(0.5)
-        insert(conn, "k", type="NOOP")
-        wait_status(conn, "k", "DONE")
+    assert f"run.isolated job={start.body['job']}" not in worker.output()

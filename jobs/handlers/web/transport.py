@@ -3,6 +3,7 @@ kept."""
 
 import ssl
 from collections.abc import Callable
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpcore2
@@ -14,6 +15,12 @@ from jobs.handlers.web.network import GuardedBackend, Patience
 KEEPALIVE_SECONDS = 30.0
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The system's certificates, read once a process: reading them takes longer than most exchanges."""
+    return ssl.create_default_context()
+
+
 class GuardedTransport(httpx2.HTTPTransport):
     """httpx's transport over a pool whose connections the guard opened."""
 
@@ -22,7 +29,7 @@ class GuardedTransport(httpx2.HTTPTransport):
         self._guard = guard
         self._patience = patience
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=ssl_context or ssl.create_default_context(),
+            ssl_context=ssl_context or _trusted(),
             max_connections=4,
             max_keepalive_connections=4,
             keepalive_expiry=KEEPALIVE_SECONDS,

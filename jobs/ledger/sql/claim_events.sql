@@ -36,7 +36,7 @@ first AS (
     SELECT id, attempts FROM due ORDER BY created_at, id LIMIT 1
 ),
 chosen AS (
-    SELECT d.id FROM due d, first f WHERE CASE WHEN f.attempts > 0 THEN d.id = f.id ELSE d.attempts = 0 END
+    SELECT d.id FROM due d, first f WHERE CASE WHEN f.attempts <> 0 THEN d.id = f.id ELSE d.attempts = 0 END
 ),
 claimed AS (
     UPDATE document_lifecycle_events e

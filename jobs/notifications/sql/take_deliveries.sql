@@ -9,4 +9,5 @@ UPDATE alert_delivery d
        due_at = coalesce(%(now)s::timestamptz, clock_timestamp()) + make_interval(secs => %(lease_seconds)s)
   FROM due, alert_channel c
  WHERE d.id = due.id AND c.id = d.channel_id
-RETURNING d.id, d.alert_id, d.event, d.attempts, c.kind, c.name, c.target, c.secret, c.enabled
+RETURNING d.id, d.alert_id, d.event, d.attempts, c.kind, c.name, c.target, c.secret, c.enabled,
+          extract(epoch FROM clock_timestamp())::bigint AS taken_at

@@ -1,4 +1,5 @@
--- Alerts that are long over, with their messages; tests; who was told of which pause; hours that nothing is judged by.
+-- Alerts that are long over, with their messages; tests; deaths that nobody could be told of; who was told of which pause;
+-- hours that nothing is judged by.
 WITH pruned AS (
     DELETE FROM alert
      WHERE id = ANY (ARRAY(SELECT id FROM alert WHERE closed_at < now() - make_interval(secs => %(keep_seconds)s)
@@ -6,6 +7,8 @@ WITH pruned AS (
     RETURNING 1
 ), tests AS (
     DELETE FROM alert_delivery WHERE event = 'test' AND created_at < now() - make_interval(secs => %(keep_seconds)s)
+), untold AS (
+    DELETE FROM notice_due WHERE at < now() - make_interval(secs => %(keep_seconds)s)
 ), pauses AS (
     DELETE FROM notice_pause k WHERE told_at < now() - make_interval(secs => %(keep_seconds)s)
        AND NOT EXISTS (SELECT FROM queue_pause p
