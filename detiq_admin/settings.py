@@ -53,9 +53,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- Security -------------------------------------------------------------------------------------------------------
 DEBUG = False
 SECRET_KEY = secret_key(os.environ, VAR_DIR)
-ALLOWED_HOSTS = [
-    host.strip() for host in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host.strip()
-]
+ALLOWED_HOSTS = DETIQ.allowed_hosts
 SECURE_CSP = {
     "default-src": [CSP.NONE],
     "script-src": [CSP.SELF, CSP.NONCE],
@@ -69,7 +67,7 @@ SECURE_CSP = {
     "frame-ancestors": [CSP.NONE],
 }
 # Behind TLS every cookie is `Secure`; the demo on loopback speaks plain HTTP.
-SECURE_COOKIES = os.environ.get("DETIQ_INSECURE_COOKIES", "") != "1"
+SECURE_COOKIES = DETIQ.insecure_cookies != "1"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
 SESSION_COOKIE_NAME = "__Host-detiq-session" if SECURE_COOKIES else "detiq-session"
 CSRF_COOKIE_NAME = "__Host-detiq-csrf" if SECURE_COOKIES else "detiq-csrf"
@@ -231,4 +229,4 @@ HUEY = {
 # Who asked is bound where the login is checked: binding it for every request would read the session for what needs no
 # login, and wait for an absent database once more with every log line.
 DJANGO_STRUCTLOG_USER_ID_FIELD = None
-LOGGING = logging_config(os.environ.get("LOG_LEVEL", "INFO").upper(), os.environ.get("LOG_FORMAT") == "json")
+LOGGING = logging_config(DETIQ.log_level, DETIQ.log_format == "json")

@@ -16,6 +16,9 @@ from jobs.domain.errors import SettingError
 
 type Network = IPv4Network | IPv6Network
 
+# So much of a bad value its message repeats.
+_SHOWN = 200
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -36,8 +39,9 @@ class Setting:
         try:
             return self.parse(raw)
         except ValueError as error:
-            shown = "set to a value" if self.secret else f"{raw!r},"
-            raise SettingError(f"{self.name} is {shown} which cannot be used: {error}. It takes {self.takes}.") from (
+            shown = "set to a value" if self.secret else f"{raw[:_SHOWN]!r}{'…' if len(raw) > _SHOWN else ''},"
+            why = str(error).replace(raw, "…") if len(raw) > _SHOWN else error
+            raise SettingError(f"{self.name} is {shown} which cannot be used: {why}. It takes {self.takes}.") from (
                 None if self.secret else error
             )
 
@@ -111,6 +115,8 @@ def _http_address(raw: str) -> str:
         raise ValueError("it is no http or https address without a user name")
     if parts.query or parts.fragment:
         raise ValueError("it has a query or a fragment")
+    if parts.port == 0 or not raw.isprintable() or " " in raw:  # a port that is none raises by itself
+        raise ValueError("it holds a character or a port that no address has")
     return raw.rstrip("/")
 
 
@@ -136,6 +142,10 @@ def _key_prefix(raw: str) -> str:
     if parts[-1] or any(part in ("", ".", "..") or "\\" in part or not part.isprintable() for part in parts[:-1]):
         raise ValueError("it must be relative, end with / and hold no empty part, . or ..")
     return raw
+
+
+def _log_level(raw: str) -> str:
+    return _one_of("debug", "info", "warn", "warning", "error", "critical")(raw).upper()
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -164,11 +174,27 @@ def _schemes(raw: str) -> list[str]:
 
 
 def _hosts(raw: str) -> frozenset[str]:
-    names = frozenset(name.lower().strip("[]").rstrip(".") for name in _names(raw))
-    for name in names:
-        if not _is_host(name):
-            raise ValueError(f"{name} is no host name; write it without scheme and port")
+    return frozenset(_host(name) for name in _names(raw))
+
+
+def _host(name: str) -> str:
+    host = name.lower().strip("[]").rstrip(".")
+    if not _is_host(host):
+        raise ValueError(f"{name} is no host name; write it without scheme and port")
+    return host
+
+
+def _served_hosts(raw: str) -> list[str]:
+    names = [name if name == "*" else _served_host(name) for name in _names(raw)]
+    if not names:
+        raise ValueError("it names no host")
     return names
+
+
+def _served_host(name: str) -> str:
+    """As Django asks for it: a dot before it for all below it, an address of IPv6 in brackets."""
+    host = _host(name.removeprefix("."))
+    return f"[{host}]" if ":" in host else name[:1] * name.startswith(".") + host
 
 
 def _is_host(name: str) -> bool:
@@ -215,13 +241,6 @@ def _address(raw: str) -> str:
     if "@" not in raw or any(not char.isprintable() for char in raw):
         raise ValueError("it is no mail address")
     return raw
-
-
-def _site(raw: str) -> str:
-    parts = urlsplit(raw)
-    if raw and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
-        raise ValueError("it is no address such as https://detiq.example.org")
-    return raw.rstrip("/")
 
 
 def _environment(raw: str) -> str:
@@ -282,7 +301,7 @@ SETTINGS: tuple[Setting, ...] = (
        "Hosts that webhooks may reach although their addresses are private."),
     _S("APPRISE_SCHEMES", "apprise_schemes", "slack,discord,tgram,pagerduty,opsgenie,pover", _schemes,
        "schemes such as slack, separated by commas", "Which services channels of apprise may name."),
-    _S("DETIQ_PUBLIC_URL", "public_url", "", _site, "an address such as https://detiq.example.org",
+    _S("DETIQ_PUBLIC_URL", "public_url", "", _http_address, "an address such as https://detiq.example.org",
        "Where people and services reach the console: alerts carry links; without it no job runs elsewhere."),
     _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _hosts, "host names, separated by commas",
        "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
@@ -309,6 +328,14 @@ SETTINGS: tuple[Setting, ...] = (
        "The badge on every page; `prod` also draws the red line."),
     _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", _one_of("off", "admins"), "off or admins",
        "Whose account needs a second factor before the console opens; off asks admins for one, and lets them go on."),
+    _S("ALLOWED_HOSTS", "allowed_hosts", "localhost,127.0.0.1,[::1]", _served_hosts,
+       "host names without scheme and port, separated by commas; .example.org for all below it, * for every one",
+       "Host names that the console answers to."),
+    _S("DETIQ_INSECURE_COOKIES", "insecure_cookies", "0", _one_of("0", "1"), "1 or 0",
+       "1 for plain HTTP without TLS in front."),
+    _S("LOG_LEVEL", "log_level", "INFO", _log_level, "DEBUG, INFO, WARNING, ERROR or CRITICAL",
+       "What is logged: this and what is graver."),
+    _S("LOG_FORMAT", "log_format", "logfmt", _one_of("logfmt", "json"), "logfmt or json", "How a line of the log reads."),
 )  # fmt: skip
 
 
@@ -353,6 +380,10 @@ class Conf:
     artifact_llm_timeout: timedelta
     environment: str
     require_mfa: str
+    allowed_hosts: list[str]
+    insecure_cookies: str
+    log_level: str
+    log_format: str
 
     @property
     def heartbeat_interval(self) -> timedelta:

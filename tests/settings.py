@@ -15,7 +15,7 @@ from jobs.conf import SETTINGS
 ROLE = "detiq_tests"
 OTHER_ROLE = "detiq_tests_other"
 
-for _name in [*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL", "LOG_FORMAT"]:
+for _name in {*(setting.name for setting in SETTINGS), "DATABASE_OWNER_URL"} - {"LOG_LEVEL"}:
     os.environ.pop(_name, None)
 
 # Only named here, not made: type checkers read these settings as well.

@@ -127,15 +127,14 @@ class Start:
         """What the parts are started with: ours, and what follows from the address and the demo."""
         env = {**os.environ, "PYTHONUNBUFFERED": "1"}
         if self._role_switch:
-            env.setdefault("DATABASE_OWNER_URL", env["DATABASE_URL"])
+            _set_if_unset(env, "DATABASE_OWNER_URL", env["DATABASE_URL"])
             env["DATABASE_URL"] = ordinary_role.switched(env["DATABASE_URL"], self._role_switch)
         if address.loopback:
-            env.setdefault("DETIQ_INSECURE_COOKIES", "1")
-            env.setdefault("DETIQ_PUBLIC_URL", address.url)
-        if not env.get("ALLOWED_HOSTS"):
-            env["ALLOWED_HOSTS"] = ",".join(["localhost", "127.0.0.1", "[::1]", address.host])
+            _set_if_unset(env, "DETIQ_INSECURE_COOKIES", "1")
+            _set_if_unset(env, "DETIQ_PUBLIC_URL", address.url)
+        _set_if_unset(env, "ALLOWED_HOSTS", ",".join(["localhost", "127.0.0.1", "[::1]", address.host]))
         if self._makes_demo or self._found.demo:
-            env.setdefault("OUTBOUND_ALLOWED_NETWORKS", _LOOPBACK_NETWORKS)
+            _set_if_unset(env, "OUTBOUND_ALLOWED_NETWORKS", _LOOPBACK_NETWORKS)
         return env
 
     def logins(self, made: list[str]) -> list[str]:
@@ -150,3 +149,9 @@ class Start:
             self._say("database", f"ended (exit code {code}), starts again")
             self._server.stop()
             self._server.start()
+
+
+def _set_if_unset(env: dict[str, str], name: str, value: str) -> None:
+    """An empty variable counts as unset, here as everywhere."""
+    if not env.get(name, "").strip():
+        env[name] = value
