@@ -15,7 +15,7 @@ import structlog
 from django.db import connections
 
 from jobs.console.queries.overview import shared
-from jobs.queue.connections import parameters
+from jobs.queue.connections import connector, parameters, sessions_change
 
 log = structlog.get_logger("jobs.console")
 
@@ -23,6 +23,7 @@ CHANNEL = "detiq_changed"
 COALESCE_SECONDS = 0.1
 PING_SECONDS = 15.0
 RECHECK_SECONDS = 30.0
+LOOK_SECONDS = 2.0
 PROBE_SECONDS = 10.0
 MOST_CLIENTS = 500
 CHANGED = 'event: changed\ndata: {"topics": []}\n\n'
@@ -65,6 +66,8 @@ class Hub:
         failures = 0
         while True:
             try:
+                if await asyncio.to_thread(sessions_change, connector(connections["default"].settings_dict)):
+                    return await self._tell_now_and_then()
                 async with await connect() as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     if failures:
@@ -76,6 +79,12 @@ class Hub:
                 failures += 1
                 log.warning("live.listener_lost", error=str(error)[:200], failures=failures)
                 await asyncio.sleep(min(10.0, 0.25 * 2 ** min(failures, 6)) * (0.5 + random.random() / 2))  # noqa: S311
+
+    async def _tell_now_and_then(self) -> None:
+        """Behind a pooler in transaction mode nothing is heard: pages look at what has changed, if anything."""
+        while True:
+            self._tell()
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _follow(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while True:

@@ -13,7 +13,10 @@ EARLIEST = datetime(100, 1, 1, tzinfo=UTC)
 LATEST = datetime(9900, 12, 31, tzinfo=UTC)
 
 # A claim locks and then counts: that needs a fresh view in each statement, whatever the role or the database says.
-READ_COMMITTED = "SET default_transaction_isolation = 'read committed'"
+# A pooler that was told to ignore the options of a start ignores the zone among them.
+_SESSION = "SET default_transaction_isolation = 'read committed'; SET timezone = 'UTC'"
+# So often a statement is run before the server keeps its plan for this session.
+_PREPARE_AFTER = 5
 
 
 class UtcTimestampLoader(TimestampLoader):
@@ -90,6 +93,7 @@ def parameters(settings: Mapping[str, Any], application_name: str | None = None)
         "autocommit": True,
         "client_encoding": "UTF8",
         "connect_timeout": 5,
+        "prepare_threshold": None,  # what one session prepared the next does not know, and a pooler changes them
         **options,
         "options": f"{options.get('options', '')} -c timezone=UTC".strip(),
     }
@@ -101,10 +105,38 @@ def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[A
     def connect(application_name: str | None = None) -> psycopg.Connection[Any]:
         connection = psycopg.connect(**parameters(settings, application_name))
         try:
-            connection.execute(READ_COMMITTED)
+            connection.execute(_SESSION)
+            connection.prepare_threshold = None if behind_pooler(connection) else _PREPARE_AFTER
         except BaseException:
             connection.close()
             raise
         return connection
 
     return connect
+
+
+def behind_pooler(connection: psycopg.Connection[Any]) -> bool:
+    """Is there a pooler between? It names a process of its own, not the server's."""
+    return connection.info.backend_pid != _session(connection)
+
+
+def sessions_change(connect: Callable[..., psycopg.Connection[Any]]) -> bool:
+    """Does a pooler in transaction mode give a connection another session now and then? Nothing can be heard there."""
+    with connect() as one:
+        if not behind_pooler(one):
+            return False
+        with connect() as other:
+            return _share(one, other)
+
+
+def _share(one: psycopg.Connection[Any], other: psycopg.Connection[Any]) -> bool:
+    """Do these two use the same sessions? While one has no transaction the other may get what it had."""
+    before = _session(one)
+    with other.transaction():
+        return _session(other) == before or _session(one) != before
+
+
+def _session(connection: psycopg.Connection[Any]) -> int:
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    assert row is not None  # noqa: S101  (a SELECT without FROM has one row)
+    return int(row[0])

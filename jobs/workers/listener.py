@@ -11,11 +11,17 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from jobs.queue.connections import sessions_change
 from jobs.workers.link import Backoff, Connect, is_outage
 
 log = structlog.get_logger("jobs.worker")
 
 WAIT_SECONDS = 1.0
+LOOK_SECONDS = 2.0
+NEEDS_SESSIONS = (
+    "DATABASE_URL leads through a pooler in transaction mode. A worker needs sessions of its own: give it the server's own "
+    f"address, or pool_mode = session. Until then it hears of nothing, and looks every {LOOK_SECONDS:g} s."
+)
 
 
 class Listener:
@@ -35,12 +41,23 @@ class Listener:
         backoff = Backoff("listener")
         while not self._stop.is_set():
             try:
+                if sessions_change(self._connect):
+                    self._look_now_and_then(backoff)
+                    return
                 with self._connect("detiq-listener") as connection:
                     self._listen(connection, backoff)
             except Exception as error:
                 if not is_outage(error):
                     log.exception("worker.listener_failed")
                 self._stop.wait(backoff.failed(error))
+
+    def _look_now_and_then(self, backoff: Backoff) -> None:
+        """Where nothing can be heard, until told to stop."""
+        log.warning("worker.behind_a_pooler", pool_mode="transaction", what=NEEDS_SESSIONS)
+        backoff.succeeded()
+        while not self._stop.wait(LOOK_SECONDS):
+            for look in self._on.values():
+                look()
 
     def _listen(self, connection: psycopg.Connection[Any], backoff: Backoff) -> None:
         for channel in self._on:

@@ -45,6 +45,7 @@ async def batches(filter_: JobFilter) -> AsyncIterator[list[list[Value]]]:
     settings = parameters(connections["default"].settings_dict, "detiq-export")
     async with await psycopg.AsyncConnection.connect(**settings) as connection, connection.transaction():
         await connection.execute("SET TRANSACTION READ ONLY")
+        await connection.execute("SET LOCAL timezone = 'UTC'")  # a pooler may ignore what the start asked for
         await connection.execute(f"SET LOCAL statement_timeout = '{BATCH_SECONDS}s'")
         # A reader that stalls must not hold the database's old rows for ever.
         await connection.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{STALLED_SECONDS}s'")
