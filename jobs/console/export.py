@@ -5,12 +5,12 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 type Value = str | int | bool | None
 
-# What a spreadsheet takes for the beginning of a formula, also in full width and after blanks.
-_FORMULA = re.compile("\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+# What a spreadsheet takes for the beginning of a formula, also in full width and after blanks and what cannot be seen.
+_FORMULA = re.compile("[\\s\u200b-\u200f\u2060\ufeff]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _STAMP = re.compile(r"(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00")
 
 
@@ -33,7 +33,7 @@ class Csv:
     kind, ending = "text/csv", "csv"
 
     def head(self, names: Sequence[str]) -> bytes:
-        return self._lines([names])
+        return self._lines([names], csv.QUOTE_MINIMAL)
 
     def rows(self, names: Sequence[str], rows: Iterable[Sequence[Value]], first: bool) -> bytes:
         return self._lines([["" if one is None else _plain(guarded(one)) for one in row] for row in rows])
@@ -41,9 +41,10 @@ class Csv:
     def foot(self) -> bytes:
         return b""
 
-    def _lines(self, rows: Iterable[Sequence[Any]]) -> bytes:
+    def _lines(self, rows: Iterable[Sequence[Any]], quoting: Literal[0, 4] = csv.QUOTE_STRINGS) -> bytes:
+        """Texts in quotes: a spreadsheet that takes semicolons or tabs for separators too must not begin a cell inside one."""
         out = io.StringIO(newline="")
-        csv.writer(out).writerows(rows)
+        csv.writer(out, quoting=quoting).writerows(rows)
         return out.getvalue().encode()
 
 

@@ -37,7 +37,7 @@ def rows(client: Client, query: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(take(client, query).decode(), newline="")))
 
 
-FORMULAS = ["=cmd|'/C calc'!A0", "@SUM(1+1)", "+1", "-2+3", "\t=1+1", "\r=1", "＝1", "  =1", "\n=1", "-", "=1\x07"]
+FORMULAS = ["=cmd|'/C calc'!A0", "@SUM(1+1)", "+1", "-2+3", "\t=1+1", "\r=1", "＝1", "  =1", "\n=1", "-", "=1\x07", "\u200b=1"]
 
 
 def test_no_text_cell_begins_like_a_formula_and_what_is_stored_stays(viewer: Client) -> None:
@@ -96,7 +96,7 @@ def test_what_is_guarded() -> None:
         and guarded("a=1") == "a=1"
         and guarded("") == ""
     )
-    assert Csv().rows(["a"], [["'tis"]], first=True) == b"'tis\r\n"
+    assert Csv().rows(["a"], [["'tis;=1", 2, None]], first=True) == b'"\'tis;=1",2,""\r\n'
 
 
 def test_the_filter_holds_and_any_number_of_rows_come_newest_first(viewer: Client) -> None:

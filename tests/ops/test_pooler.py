@@ -72,7 +72,7 @@ def pooled(db_clean: None, tmp_path: Path) -> Iterator[Callable[[str], str]]:
         command = [PGBOUNCER, str(config)]  # it refuses to be root
         started.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, **server_user().popen))
         url = f"postgresql://{database['USER']}@127.0.0.1:{listen}/{database['NAME']}"
-        _until(lambda: psycopg.connect(url).close() or True)
+        _until(lambda: not psycopg.connect(url).broken)
         return url
 
     yield start
