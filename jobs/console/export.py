@@ -42,7 +42,7 @@ class Csv:
         return b""
 
     def _lines(self, rows: Iterable[Sequence[Any]], quoting: Literal[0, 4] = csv.QUOTE_STRINGS) -> bytes:
-        """Texts in quotes: a spreadsheet that takes semicolons or tabs for separators too must not begin a cell inside one."""
+        """Texts in quotes: where semicolons or tabs are separators too, no cell begins inside one."""
         out = io.StringIO(newline="")
         csv.writer(out, quoting=quoting).writerows(rows)
         return out.getvalue().encode()

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
+from django.db import InternalError, OperationalError
 
 from jobs.artifacts.storage import StorageFailed
 from jobs.console.queries.db import database_now
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.domain.moments import ComesTwice, moment
 from jobs.operations.actions import Person
+from jobs.queue.connections import ONLY_READ, only_reads
 
 REFUSED, USAGE = 1, 2
 _SECONDS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400}
@@ -44,6 +45,10 @@ def refusals() -> Iterator[None]:
         raise CommandError(str(error), returncode=REFUSED) from error
     except UnicodeEncodeError as error:
         raise CommandError("an argument holds bytes that are no UTF-8; nothing was done", returncode=USAGE) from error
+    except InternalError as error:
+        if not only_reads(error):
+            raise
+        raise CommandError(ONLY_READ, returncode=REFUSED) from error
     except OperationalError as error:
         raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 from psycopg import DataError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.types.datetime import TimestampBinaryLoader, TimestampLoader, TimestamptzLoader
 
 # Far enough from what Python can hold that a page may add a retention or a pace to a time, in any zone.
@@ -113,6 +114,17 @@ def connector(settings: Mapping[str, Any]) -> Callable[..., psycopg.Connection[A
         return connection
 
     return connect
+
+
+# What people are told then.
+ONLY_READ = (
+    "The database can only be read: it is a standby, or a primary that another one replaced. Nothing was changed."
+)
+
+
+def only_reads(error: BaseException) -> bool:
+    """Was a change refused because the server takes none at present? Django's errors have psycopg's as their cause."""
+    return isinstance(error, ReadOnlySqlTransaction) or isinstance(error.__cause__, ReadOnlySqlTransaction)
 
 
 def behind_pooler(connection: psycopg.Connection[Any]) -> bool:

@@ -1,8 +1,11 @@
 """What machines ask."""
 
 import time
+from collections.abc import Callable
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import OperationalError, connection
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
@@ -11,6 +14,8 @@ from psycopg_pool import PoolTimeout
 
 from jobs.console import metrics
 from jobs.console.queries import overview, system
+from tests.console.addresses import ACTIONS
+from tests.console.test_access import form_for
 from tests.factories import JobFactory, PauseFactory, WorkerFactory
 
 pytestmark = pytest.mark.django_db
@@ -137,3 +142,41 @@ def _count_session_reads(monkeypatch: pytest.MonkeyPatch, error: Exception | Non
 
     monkeypatch.setattr(SessionStore, "load", counted)
     return reads
+
+
+# --- A database that can only be read: a standby before its promotion, a primary that was replaced ----------------------
+CHANGES = [*(ACTIONS[name] for name in ("enqueue", "pause", "cancel", "cap", "bulk_cancel", "export_audit")), "/export/", "/filters/save/",
+           "/accounts/logout/"]  # fmt: skip
+MORE = {"/export/": {"form": "csv"}, "/filters/save/": {"name": "mine", "query": "type=CRAWL"}}
+COMMANDS = [
+    ["enqueue", "CRAWL", "--tenant", "acme"],
+    ["queue", "pause", "--type", "X", "--reason", "y"],
+    ["job", "cancel", "job", "--reason", "y"],
+]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_cannot_be_changed_at_present_is_said_and_pages_are_shown(
+    as_role: Callable[..., Client], client: Client
+) -> None:
+    admin = as_role("admin")
+    job = JobFactory(id="job")
+    admin.raise_request_exception = False
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    try:
+        for path in ("/", "/jobs/", "/jobs/job/", "/pauses/", "/operations/", "/settings/"):
+            assert admin.get(path).status_code == 200, path
+        names = {address: name for name, address in ACTIONS.items()}
+        answers = {path: admin.post(path, MORE.get(path) or form_for(names.get(path, ""), job)) for path in CHANGES}
+        answers["login"] = client.post("/accounts/login/", {"login": "kim", "password": "wrong"})
+        for path, answer in answers.items():
+            assert answer.status_code == 503, (path, answer.status_code)
+            assert "can only be read" in answer.content.decode(), path
+        for words in COMMANDS:
+            with pytest.raises(CommandError, match="can only be read") as refused:
+                call_command(*words)
+            assert refused.value.returncode == 1
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET default_transaction_read_only")

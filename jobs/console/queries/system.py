@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from django.db.migrations.loader import MigrationLoader
 
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import Row, fetch, fetch_one
 
 READY_SECONDS = 2
 
@@ -17,6 +17,12 @@ _lock = threading.Lock()
 
 class NotReady(Exception):
     """Why the console cannot serve."""
+
+
+def writable() -> bool:
+    """Does the database take changes, from this console?"""
+    row = fetch_one("SELECT current_setting('transaction_read_only') = 'off' AS yes")
+    return bool(row and row["yes"])
 
 
 def readiness(database: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,6 +48,7 @@ def readiness(database: Mapping[str, Any]) -> dict[str, Any]:
             **{**options, "connect_timeout": READY_SECONDS, "application_name": "detiq-ready"},
         ) as other:
             applied = {(row[0], row[1]) for row in other.execute("SELECT app, name FROM django_migrations")}
+            reads = other.execute("SHOW transaction_read_only").fetchone() == ("on",)
             owner = other.execute("""SELECT pg_has_role(session_user, relowner, 'MEMBER') FROM pg_class
                                       WHERE oid = to_regclass('audit_entry')""").fetchone()
     except psycopg.Error as error:
@@ -50,7 +57,9 @@ def readiness(database: Mapping[str, Any]) -> dict[str, Any]:
     if missing:
         raise NotReady(f"{len(missing)} migrations are not applied, first {missing[0]}; run manage.py migrate")
     note = OWNS if owner and owner[0] else ""
-    return {"database": "reachable", "migrations": "applied"} | ({"note": note} if note else {})
+    return {"database": "read-only" if reads else "reachable", "migrations": "applied"} | (
+        {"note": note} if note else {}
+    )
 
 
 OWNS = (

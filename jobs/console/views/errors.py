@@ -10,6 +10,7 @@ from django.shortcuts import render
 from psycopg_pool import PoolTimeout
 
 from jobs.console import scope
+from jobs.console.queries import system
 from jobs.console.queries.db import TooSlow
 from jobs.domain.errors import (
     CapChanged,
@@ -33,6 +34,7 @@ from jobs.operations.artifacts import ArtifactHasNoFile, ArtifactNotFound
 from jobs.operations.ledger import EventNotFound, EventRefused
 from jobs.operations.people import LastAdmin, PersonChanged, PersonNotFound
 from jobs.operations.remote import RemoteTypeNotFound
+from jobs.queue.connections import ONLY_READ, only_reads
 from jobs.queue.pauses import PauseNotFound
 
 log = structlog.get_logger("jobs.console")
@@ -66,7 +68,7 @@ STATUS: dict[type[Exception], int] = {
     PersonChanged: 409,
     InvalidInput: 422,
 }
-_TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 500: "500.html", 503: "503.html"}
+_TEMPLATES = {400: "400.html", 403: "403.html", 404: "404.html", 429: "429.html", 500: "500.html", 503: "503.html"}
 _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 
 
@@ -81,6 +83,9 @@ def answer(request: HttpRequest, error: BaseException) -> HttpResponse | None:
         return page(request, 400, "A value in the address or the form cannot be used; nothing was changed.")
     if isinstance(error, TooSlow):
         return page(request, 503, f"{sentence(str(error))} Narrow what you ask for, or try again.")
+    if only_reads(error):
+        log.warning("console.database_only_reads", path=request.path[:300])
+        return page(request, 503, ONLY_READ)
     if isinstance(error, _AWAY):
         log.warning("console.database_away", error=str(error)[:300], path=request.path)
         return page(request, 503, "The database is unreachable or busy. The console tries again with every request.")
@@ -131,6 +136,14 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404."""
     return page(request, 404, "There is nothing at this address.")
+
+
+@login_not_required
+def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """429, unless tries could not be counted because the database takes no change: then nobody tried too often."""
+    if not system.writable():
+        return page(request, 503, ONLY_READ)
+    return page(request, 429, "Wait a few minutes, then try again.")
 
 
 @login_not_required

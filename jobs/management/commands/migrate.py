@@ -7,14 +7,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.core.management.commands.migrate import Command as DjangoMigrate
-from django.db import OperationalError, connections
+from django.db import InternalError, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from huey import PostgresHuey
 
 from jobs.management.grants import grant
 from jobs.management.owner import as_owner, one_at_a_time, owner_settings, serving_role
 from jobs.queue.adoption import AdoptionRefused, Report, adopt_whole
-from jobs.queue.connections import connector
+from jobs.queue.connections import ONLY_READ, connector, only_reads
 from jobs.queue.schema import install_functions
 
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -53,6 +53,10 @@ class Command(DjangoMigrate):
                 self._tell(_finish(connection, served_by, verbosity=options["verbosity"]), options["verbosity"])
         except AdoptionRefused as error:
             raise CommandError(str(error), returncode=1) from error
+        except InternalError as error:
+            if not only_reads(error):
+                raise
+            raise CommandError(ONLY_READ, returncode=1) from error
         return output
 
     def _tell(self, report: Report, verbosity: int) -> None:
