@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import InternalError, OperationalError
+from django.db import DataError, InternalError, OperationalError
 
 from jobs.artifacts.storage import StorageFailed
 from jobs.console.queries.db import database_now
@@ -45,6 +45,8 @@ def refusals() -> Iterator[None]:
         raise CommandError(str(error), returncode=REFUSED) from error
     except UnicodeEncodeError as error:
         raise CommandError("an argument holds bytes that are no UTF-8; nothing was done", returncode=USAGE) from error
+    except DataError as error:
+        raise CommandError(f"A value cannot be stored: {str(error).strip()}", returncode=USAGE) from error
     except InternalError as error:
         if not only_reads(error):
             raise

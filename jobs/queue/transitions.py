@@ -30,6 +30,7 @@ from jobs.domain.outcomes import (
     as_json,
 )
 from jobs.domain.states import ENDED, state, word
+from jobs.domain.text import NUL_OR_SURROGATE
 from jobs.domain.values import json_text
 from jobs.queue.statements import Connection, Row, copy_in, run, transaction
 
@@ -38,6 +39,10 @@ _says = logging.getLogger("jobs.door")  # asked first where thousands of lines a
 
 # A rival that ends between our insert and our look leaves the key free again: then we insert again.
 _ENQUEUE_TRIES = 5
+# What a new job may be called, who it may be for.
+LONGEST_NAME = 300
+MOST_PRIORITY = 2**31
+LONGEST_DELAY_SECONDS = 10 * 366 * 86_400
 # Of more jobs changed at once one line is logged.
 MOST_LINES = 20
 
@@ -433,6 +438,17 @@ def _distinct_keys(jobs: Sequence[NewJob]) -> list[str]:
 def _check(job: NewJob) -> None:
     _required("type", job.type)
     _required("tenantId", job.tenant_id)
+    texts = {"type": job.type, "tenantId": job.tenant_id, "projectId": job.project_id, "name": job.name,
+             "submittedBy": job.submitted_by, "uniqueKey": job.unique_key}  # fmt: skip
+    for field, text in texts.items():
+        if text is not None and NUL_OR_SURROGATE.search(text):
+            raise InvalidInput(field, "it holds a character that cannot be stored (NUL or half of a pair)")
+        if text is not None and len(text) > LONGEST_NAME and field != "name":  # more does not fit into an index
+            raise InvalidInput(field, f"it is longer than {LONGEST_NAME} characters")
+    if not -MOST_PRIORITY <= job.priority < MOST_PRIORITY:
+        raise InvalidInput("priority", f"it must lie between {-MOST_PRIORITY} and {MOST_PRIORITY - 1}")
+    if job.delay_seconds is not None and not 0 <= job.delay_seconds <= LONGEST_DELAY_SECONDS:
+        raise InvalidInput("delay", f"it must lie between 0 and {LONGEST_DELAY_SECONDS} seconds")
 
 
 def _move(

@@ -50,7 +50,15 @@ def server(folder: Path, port: int, of: EmbeddedServer | None = None, **more: st
     made = EmbeddedServer(folder, {"listen_addresses": "127.0.0.1", "port": str(port), "wal_level": "replica", **more})
     made._prepare_folders(server_user())
     if of is not None:
-        copy = [str(_binaries(folder, server_user()) / "bin/pg_basebackup"), "-D", str(made.data), "-R", "-c", "fast", "-d"]
+        copy = [
+            str(_binaries(folder, server_user()) / "bin/pg_basebackup"),
+            "-D",
+            str(made.data),
+            "-R",
+            "-c",
+            "fast",
+            "-d",
+        ]
         source = f"host=127.0.0.1 port={of.port} user=postgres application_name=standby"
         server_user().own(made.data)
         subprocess.run([*copy, source], check=True, cwd="/", **server_user().popen)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
+from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import Cancelled, Completed, DeadLettered, Ended, Failure, Released, RetryLater, Run
 from jobs.queue import transitions
 from tests.queue.helpers import BOOM, claim, claim_one, finish, history, insert, row, running
@@ -36,10 +37,28 @@ def test_enqueue_writes_into_config_what_node_handlers_read_there(conn: Any) -> 
     assert row(conn, id_)["config"] == {"url": "u", "tenantId": "acme", "projectId": "p", "submittedBy": "kim"}
 
 
-@pytest.mark.parametrize("field", ["type", "tenant_id"])
-def test_enqueue_names_the_field_that_is_empty(conn: Any, field: str) -> None:
-    with pytest.raises(InvalidInput, match="it is empty"):
-        transitions.enqueue(**{"type": "CRAWL", "tenant_id": "acme", "actor": "kim", "using": conn, field: " "})
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("type", " ", "it is empty"),
+        ("tenant_id", " ", "it is empty"),
+        ("tenant_id", "a\0b", "cannot be stored"),
+        ("name", "half \ud83d", "cannot be stored"),
+        ("submitted_by", "\0", "cannot be stored"),
+        ("tenant_id", "t" * 301, "longer than 300"),
+        ("unique_key", "k" * 5000, "longer than 300"),
+        ("priority", 2**31, "between"),
+        ("delay_seconds", float("nan"), "between"),
+        ("delay_seconds", -1.0, "between"),
+        ("delay_seconds", 1e300, "between"),
+    ],
+)
+def test_enqueue_names_the_field_that_cannot_be_used(conn: Any, field: str, value: Any, says: str) -> None:
+    asked = {"type": "CRAWL", "tenant_id": "acme"} | {field: value}
+    for make in (lambda: transitions.enqueue(**asked, actor="kim", using=conn),
+                 lambda: transitions.enqueue_many([NewJob(**asked)], actor="kim", using=conn)):  # fmt: skip
+        with pytest.raises(InvalidInput, match=says):
+            make()
 
 
 def test_a_unique_key_held_by_an_active_job_is_refused_and_the_holder_named(conn: Any) -> None:
