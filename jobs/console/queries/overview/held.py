@@ -130,6 +130,37 @@ def silent_runs() -> int:
     return int(row["n"]) if row else 0
 
 
+# What keeps PostgreSQL from cleaning rows of the past away: claims read over them, so they grow slower and slower. Whoever
+# may not see other roles' sessions sees what comes of them.
+_NOT_CLEANED = """
+SELECT t.n_dead_tup AS dead, t.n_dead_tup > %(dead)s + 0.04 * t.n_live_tup AS many, o.pid, o.who, o.began
+  FROM pg_stat_user_tables t
+  LEFT JOIN (SELECT pid, concat_ws(', ', usename, nullif(application_name, '')) AS who, xact_start AS began
+               FROM pg_stat_activity
+              WHERE datname = current_database() AND backend_type = 'client backend' AND backend_xmin IS NOT NULL
+             UNION ALL
+             SELECT NULL, concat_ws(', ', owner, 'prepared as ' || gid), prepared
+               FROM pg_prepared_xacts WHERE database = current_database()
+              ORDER BY began
+              LIMIT 1) o ON o.began < clock_timestamp() - make_interval(secs => %(old)s)
+ WHERE t.relid = to_regclass('"PlatformJob"')
+"""
+OLD_SECONDS = 300
+DEAD_ROWS = 50_000
+
+
+def not_cleaned() -> Overdue | None:
+    """The old transaction that keeps dead rows in the queue's table, or that there are many of them."""
+    row = fetch_one(_NOT_CLEANED, {"old": OLD_SECONDS, "dead": DEAD_ROWS})
+    if row is None or not (row["began"] or row["many"]):
+        return None
+    held = f"{row['dead']:,} dead rows of the queue's table are not cleaned away" if row["many"] else "dead rows are kept"
+    if row["began"]:
+        who = f"of {row['who'][:120]}" + (f" (process {row['pid']})" if row["pid"] else "")
+        return Overdue("cleaning", row["began"], f"a transaction {who}; {held}, and claims slow down until it ends")
+    return Overdue("cleaning", None, f"{held}: an old transaction holds them, or autovacuum is off; claims slow down")
+
+
 def overdue_duties(now: datetime) -> list[Overdue]:
     """Duties that nobody has done for too long, and those whose last try failed. Nothing while none was ever done."""
     rows = fetch("SELECT name, looked_at, ok_at, left(error, 200) AS error FROM sweep_duty ORDER BY name LIMIT 100")
@@ -142,4 +173,4 @@ def overdue_duties(now: datetime) -> list[Overdue]:
             found.append(Overdue("sweep", row["looked_at"]))
         elif row["name"].startswith("prune ") and now - (row["ok_at"] or row["looked_at"]) > RETENTION_OVERDUE:
             found.append(Overdue(row["name"], row["ok_at"]))
-    return found
+    return found + ([kept] if (kept := not_cleaned()) else [])
