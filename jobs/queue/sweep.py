@@ -27,6 +27,11 @@ log = structlog.get_logger("jobs.sweep")
 BATCH = 500
 # Deltas folded in one statement.
 FOLDED = 20_000
+# From so many dead rows on claims are told how far back to look, while no more than so many jobs wait; what is committed so much
+# later than its own time is found by the next look.
+DEAD_ROWS = 20_000
+FEW_QUEUED = 5_000
+LATE_SECONDS = 10
 # The counters are compared with the jobs this often at most, and no more often than so many times as long as it takes.
 RECOUNT_SECONDS = 60
 RECOUNT_TIMES = 200
@@ -59,6 +64,7 @@ class Sweep:
         """All duties; at the start and every poll interval."""
         return self.light() | self._all(
             {
+                "claim_floor": self._claim_floor,
                 "promote_failed": lambda: self._batches(transitions.promote_failed),
                 "retry_unclassified": lambda: self._batches(transitions.retry_unclassified),
                 "dead_letter": lambda: self._batches(transitions.dead_letter_failed),
@@ -109,6 +115,15 @@ class Sweep:
             total += folded
             if folded < FOLDED:
                 return total
+
+    def _claim_floor(self) -> int:
+        """Tells claims how far back anything waits, while an old transaction keeps the rows of the past."""
+        run(
+            "claim_floor",
+            {"least_dead": DEAD_ROWS, "most_queued": FEW_QUEUED, "late_seconds": LATE_SECONDS},
+            self.using,
+        )
+        return 0
 
     def _recount(self) -> int:
         """Puts counters right that differ from what they count; how many."""

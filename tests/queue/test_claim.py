@@ -8,6 +8,7 @@ import pytest
 
 from jobs.domain.outcomes import ClaimRequest, Completed, Ended
 from jobs.queue import pauses, transitions
+from jobs.queue.statements import run
 from tests.queue.helpers import claim, claim_one, insert
 
 
@@ -385,3 +386,42 @@ def test_a_thousand_full_tenants_hide_none_with_room(conn: Any) -> None:
     insert(conn, "free2", tenantId="a")
     assert claimed(claim(conn, 8, tenant_cap=1, after="t0500")) == ["free2"]
     assert claim(conn, 8, tenant_cap=1).jobs == []
+
+
+def look_how_far_back(conn: Any, least_dead: int = 0, most_queued: int = 100) -> bool:
+    rows = run("claim_floor", {"least_dead": least_dead, "most_queued": most_queued, "late_seconds": 10}, conn)
+    return bool(rows and rows[0]["set"])
+
+
+def test_under_an_old_transaction_a_claim_does_not_read_over_the_rows_of_the_past(conn: Any, make_conn: Any) -> None:
+    """Rows that were queued since it began cannot be cleaned away, nor can their places in the index."""
+    old = make_conn()
+    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    old.execute("SELECT 1")
+    conn.execute(
+        """INSERT INTO "PlatformJob" (id, "tenantId", type, config, "queuedAt")
+           SELECT 'p' || n, 't' || n % 40, 'CRAWL', '{}', now() - interval '1 h' FROM generate_series(1, 4000) n"""
+    )
+    conn.execute("""UPDATE "PlatformJob" SET status = 'DONE', "finishedAt" = now()""")
+    for number in range(3):
+        insert(conn, f"j{number}", tenantId="t9")
+
+    def read() -> int:
+        conn.execute("BEGIN")
+        before = conn.execute("SELECT pg_stat_get_xact_blocks_fetched('\"PlatformJob\"'::regclass)").fetchone()[0]
+        assert claimed(claim(conn, 1)) == ["j0"]
+        after = conn.execute("SELECT pg_stat_get_xact_blocks_fetched('\"PlatformJob\"'::regclass)").fetchone()[0]
+        conn.execute("ROLLBACK")
+        return int(after - before)
+
+    without = read()
+    assert look_how_far_back(conn)
+    within = read()
+    assert within < without / 10, (within, without)
+    insert(conn, "late", queuedAt=datetime(2020, 1, 1, tzinfo=UTC))  # waits for the next look, and then is first
+    assert claim_one(conn).run.job_id == "j0"
+    look_how_far_back(conn)
+    assert claim_one(conn).run.job_id == "late"
+    assert not look_how_far_back(conn, least_dead=10**9) and not look_how_far_back(conn, most_queued=0)
+    insert(conn, "earlier", queuedAt=datetime(2019, 1, 1, tzinfo=UTC))
+    assert claim_one(conn).run.job_id == "earlier"

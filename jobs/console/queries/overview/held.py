@@ -154,7 +154,9 @@ def not_cleaned() -> Overdue | None:
     row = fetch_one(_NOT_CLEANED, {"old": OLD_SECONDS, "dead": DEAD_ROWS})
     if row is None or not (row["began"] or row["many"]):
         return None
-    held = f"{row['dead']:,} dead rows of the queue's table are not cleaned away" if row["many"] else "dead rows are kept"
+    held = (
+        f"{row['dead']:,} dead rows of the queue's table are not cleaned away" if row["many"] else "dead rows are kept"
+    )
     if row["began"]:
         who = f"of {row['who'][:120]}" + (f" (process {row['pid']})" if row["pid"] else "")
         return Overdue("cleaning", row["began"], f"a transaction {who}; {held}, and claims slow down until it ends")

@@ -19,6 +19,7 @@ DROP FUNCTION IF EXISTS detiq_claim_job(text, text, integer, jsonb);
 DROP FUNCTION IF EXISTS detiq_claim_strict(text, integer, text[], integer, jsonb);
 DROP FUNCTION IF EXISTS detiq_begin(text, text[]);
 DROP FUNCTION IF EXISTS detiq_lane_open(text, text, integer);
+DROP FUNCTION IF EXISTS detiq_next_level(text[], bigint);
 
 CREATE OR REPLACE FUNCTION detiq_says(p_actor text, p_reason text, p_reasons jsonb DEFAULT NULL) RETURNS void
 LANGUAGE sql AS $$
@@ -28,14 +29,14 @@ LANGUAGE sql AS $$
 $$;
 
 -- The next lower priority (negated) after `p_level` that has queued jobs of these types.
-CREATE OR REPLACE FUNCTION detiq_next_level(p_types text[], p_level bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION detiq_next_level(p_types text[], p_level bigint, p_floor timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
     SELECT min(h.level)
       FROM unnest(p_types) AS t (type)
      CROSS JOIN LATERAL (SELECT (-j.priority)::bigint AS level
                            FROM "PlatformJob" j
                           WHERE j.type = t.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
-                            AND (-j.priority) > p_level
+                            AND (-j.priority) > p_level AND coalesce(j."requeuedAt", j."queuedAt") >= p_floor
                           ORDER BY (-j.priority)
                           LIMIT 1) h
 $$;
@@ -127,6 +128,7 @@ DECLARE
     room_     integer := p_slots;
     missed_   boolean := false;
     due_      timestamptz;
+    floor_    timestamptz;  -- nothing older waits: see claim_floor.sql
     all_      boolean;   -- is everything paused?
     paused_   boolean;   -- is anything paused?
     projects_ boolean;   -- is a project paused?
@@ -171,8 +173,10 @@ BEGIN
               FROM "PlatformJob" j
              WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NOT NULL
              ORDER BY j."nextRetryAt"
-             LIMIT 1)
-      INTO paused_, projects_, all_, custom_, due_
+             LIMIT 1),
+           coalesce((SELECT d.grace_until FROM sweep_duty d
+                      WHERE d.name = 'claim floor' AND d.looked_at > now_ - interval '60 s'), '-infinity')
+      INTO paused_, projects_, all_, custom_, due_, floor_
       FROM queue_pause p
      WHERE p.lifted_at IS NULL AND (p.ends_at IS NULL OR p.ends_at > now_);
     IF all_ THEN
@@ -202,6 +206,7 @@ BEGIN
              CROSS JOIN LATERAL (SELECT (-j.priority)::bigint AS level
                                    FROM "PlatformJob" j
                                   WHERE j.type = u.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                                    AND coalesce(j."requeuedAt", j."queuedAt") >= floor_
                                   ORDER BY j.type, (-j.priority)
                                   LIMIT 1) h
               LEFT JOIN type_setting s ON s.type = u.type) t
@@ -217,9 +222,9 @@ BEGIN
     -- Where among the priorities to begin: at the highest, or, for relief, at any of the first 64 that are present.
     IF p_relief IS NOT NULL THEN
         WITH RECURSIVE step (level, n) AS (
-            SELECT detiq_next_level(types_, -3000000000), 1
+            SELECT detiq_next_level(types_, -3000000000, floor_), 1
             UNION ALL
-            SELECT detiq_next_level(types_, s.level), s.n + 1 FROM step s WHERE s.level IS NOT NULL AND s.n < 64
+            SELECT detiq_next_level(types_, s.level, floor_), s.n + 1 FROM step s WHERE s.level IS NOT NULL AND s.n < 64
         )
         SELECT (array_agg(level ORDER BY level))[1 + floor(p_relief * count(*))::integer] INTO start_
           FROM step
@@ -228,7 +233,7 @@ BEGIN
     level_ := NULL;
 
     WHILE room_ > 0 LOOP
-        level_ := CASE WHEN level_ IS NULL THEN coalesce(start_, first_) ELSE detiq_next_level(types_, level_) END;
+        level_ := CASE WHEN level_ IS NULL THEN coalesce(start_, first_) ELSE detiq_next_level(types_, level_, floor_) END;
         IF closed_ AND level_ IS NOT NULL THEN
             -- Nobody could start anything on the last one, and there may be thousands like it.
             full_ := coalesce(full_, detiq_full(p_tenant_cap, custom_));
@@ -263,12 +268,14 @@ BEGIN
                           FROM "PlatformJob" j
                          WHERE l.seen = 0 AND l.tenant = '' AND j.type = l.type AND j.status = 'QUEUED'
                            AND j."nextRetryAt" IS NULL AND (-j.priority) = level_ AND j."tenantId" = ''
+                           AND coalesce(j."requeuedAt", j."queuedAt") >= floor_
                          LIMIT 1)
                        UNION ALL
                        (SELECT j."tenantId"
                           FROM "PlatformJob" j
                          WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
                            AND (-j.priority) = level_ AND j."tenantId" > l.tenant
+                           AND coalesce(j."requeuedAt", j."queuedAt") >= floor_
                          ORDER BY j."tenantId"
                          LIMIT 1)
                        LIMIT 1) h
@@ -347,6 +354,7 @@ BEGIN
                          FROM "PlatformJob" j
                         WHERE j.type = types_[1] AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
                           AND (-j.priority) = level_ AND j."tenantId" = h.tenant
+                          AND coalesce(j."requeuedAt", j."queuedAt") >= floor_
                           AND (SELECT count(*)
                                  FROM "PlatformJob" r
                                 WHERE r."tenantId" = h.tenant AND NOT r.inline
@@ -388,6 +396,7 @@ BEGIN
                              FROM "PlatformJob" j
                             WHERE j.type = l.type AND j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
                               AND (-j.priority) = level_ AND j."tenantId" = l.tenant
+                              AND coalesce(j."requeuedAt", j."queuedAt") >= floor_
                             ORDER BY coalesce(j."requeuedAt", j."queuedAt"), j.id
                             LIMIT greatest(0, least(n.room, t.room, s.share))
                               FOR UPDATE SKIP LOCKED) r
