@@ -101,7 +101,7 @@ def complete(response: HttpResponseBase) -> HttpResponseBase:
     response.setdefault("X-Frame-Options", settings.X_FRAME_OPTIONS)
     if "Content-Security-Policy" not in response:
         response["Content-Security-Policy"] = build_policy(cast("dict[str, list[str]]", settings.SECURE_CSP))
+    response.setdefault("Cache-Control", "no-store")
     if not getattr(response, "streaming", False):
-        response.setdefault("Cache-Control", "no-store")
         patch_vary_headers(response, ["HX-Request"])
     return response

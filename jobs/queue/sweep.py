@@ -27,8 +27,8 @@ log = structlog.get_logger("jobs.sweep")
 BATCH = 500
 # Deltas folded in one statement.
 FOLDED = 20_000
-# From so many dead rows on claims are told how far back to look, while no more than so many jobs wait; what is committed so much
-# later than its own time is found by the next look.
+# From so many dead rows on claims are told how far back to look, while no more than so many jobs wait; what is committed so
+# much later than its own time is found by the next look.
 DEAD_ROWS = 20_000
 FEW_QUEUED = 5_000
 LATE_SECONDS = 10

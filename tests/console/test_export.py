@@ -26,6 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def take(client: Client, query: str = "", form: str = "csv") -> bytes:
     response = client.post(f"/export/?{query}", {"form": form})
     assert response.status_code == 200, response.content[:300]
+    assert response["Cache-Control"] == "no-store"
     return asyncio.run(whole(response))
 
 

@@ -67,7 +67,8 @@ def main(folder: Path, minutes: int) -> int:
                         "SECRET_KEY": "k" * 40, "DETIQ_VAR_DIR": str(folder / "var"), "LOG_LEVEL": "WARNING",
                         "JOB_HANDLER_MODULES": "tests.ops.old_snapshot", "MAX_CONCURRENT_PER_TENANT": "8"}  # fmt: skip
     with contextlib.ExitStack() as stack:
-        made = stack.enter_context(server(folder / "a", port))
+        # No checkpoint in between: what a disk does then is another question.
+        made = stack.enter_context(server(folder / "a", port, checkpoint_timeout="1h", max_wal_size="8GB"))
         set_up_roles(made)
         command(env, "migrate")
         worker = Process(manage("worker"), env, folder / "worker.log")
