@@ -38,7 +38,20 @@ def rows(client: Client, query: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(take(client, query).decode(), newline="")))
 
 
-FORMULAS = ["=cmd|'/C calc'!A0", "@SUM(1+1)", "+1", "-2+3", "\t=1+1", "\r=1", "＝1", "  =1", "\n=1", "-", "=1\x07", "\u200b=1"]
+FORMULAS = [
+    "=cmd|'/C calc'!A0",
+    "@SUM(1+1)",
+    "+1",
+    "-2+3",
+    "\t=1+1",
+    "\r=1",
+    "＝1",
+    "  =1",
+    "\n=1",
+    "-",
+    "=1\x07",
+    "\u200b=1",
+]
 
 
 def test_no_text_cell_begins_like_a_formula_and_what_is_stored_stays(viewer: Client) -> None:
