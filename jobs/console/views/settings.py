@@ -46,6 +46,7 @@ def in_words(value: Any) -> str:
         return "set" if value else "none"
     if isinstance(value, timedelta):
         return duration_text(value.total_seconds())
-    if isinstance(value, list | tuple):
-        return ", ".join(str(one) for one in value) or "none"
+    if isinstance(value, list | tuple | frozenset):
+        names = [str(one) for one in value]
+        return ", ".join(sorted(names) if isinstance(value, frozenset) else names) or "none"
     return str(value)
