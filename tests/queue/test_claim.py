@@ -389,8 +389,8 @@ def test_a_thousand_full_tenants_hide_none_with_room(conn: Any) -> None:
 
 
 def look_how_far_back(conn: Any, least_dead: int = 0, most_queued: int = 100) -> bool:
-    rows = run("claim_floor", {"least_dead": least_dead, "most_queued": most_queued, "late_seconds": 10}, conn)
-    return bool(rows and rows[0]["set"])
+    options = {"least_dead": least_dead, "most_queued": most_queued, "late_seconds": 10}
+    return bool(run("claim_floor", options, conn)[0]["set"])
 
 
 def test_under_an_old_transaction_a_claim_does_not_read_over_the_rows_of_the_past(conn: Any, make_conn: Any) -> None:

@@ -128,7 +128,7 @@ DECLARE
     room_     integer := p_slots;
     missed_   boolean := false;
     due_      timestamptz;
-    floor_    timestamptz;  -- nothing older waits: see claim_floor.sql
+    floor_    timestamptz;  -- nothing older waits: see detiq_claim_floor
     all_      boolean;   -- is everything paused?
     paused_   boolean;   -- is anything paused?
     projects_ boolean;   -- is a project paused?
@@ -689,5 +689,39 @@ BEGIN
      WHERE j.id = ANY (ARRAY(SELECT c.id FROM chosen c))
     RETURNING j.id::text, j."tenantId"::text, j."projectId"::text, j.type::text, j.name::text, j.config::text,
               j.checkpoint::text, j."retryCount", j."lostCount", j."startedAt"::timestamptz;
+END
+$$;
+
+-- Since when the longest waiting job waits, while many dead rows are not cleaned away: an old transaction holds them, and a claim
+-- would read over all that were queued since it began. Claims pass over what is older, by the index alone. Null when that would
+-- help nobody: with few dead rows, or with so many jobs waiting that a claim finds some at once. What is committed later than
+-- `p_late_seconds` after its own time waits for the next look. Answers whether there is one now.
+CREATE OR REPLACE FUNCTION detiq_claim_floor(p_least_dead bigint, p_most_queued integer, p_late_seconds double precision)
+RETURNS boolean
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+AS $$
+DECLARE
+    floor_  timestamptz;
+    queued_ bigint;
+BEGIN
+    IF coalesce((SELECT n_dead_tup >= p_least_dead FROM pg_stat_user_tables
+                  WHERE relid = to_regclass('"PlatformJob"')), false) THEN
+        SELECT count(*), least(min(q.since), clock_timestamp() - make_interval(secs => p_late_seconds))
+          INTO queued_, floor_
+          FROM (SELECT coalesce(j."requeuedAt", j."queuedAt")::timestamptz AS since
+                  FROM "PlatformJob" j
+                 WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                 LIMIT p_most_queued + 1) q;
+        floor_ := CASE WHEN queued_ <= p_most_queued THEN floor_ END;
+    END IF;
+    INSERT INTO sweep_duty AS d (name, looked_at, grace_until)
+    SELECT 'claim floor', clock_timestamp(), floor_
+     WHERE floor_ IS NOT NULL OR EXISTS (SELECT 1 FROM sweep_duty WHERE name = 'claim floor' AND grace_until IS NOT NULL)
+        ON CONFLICT (name) DO UPDATE SET looked_at = excluded.looked_at, grace_until = excluded.grace_until;
+    RETURN floor_ IS NOT NULL;
 END
 $$;
