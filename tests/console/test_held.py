@@ -1,12 +1,14 @@
 """Is anything held? Silent runs, overdue duties, who knows a pause, and what leaked through it."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from jobs.console.queries.overview import read
+from jobs.console.queries.overview import forget, held, read
 from jobs.models import SweepDuty, SystemConfig
 from tests.factories import JobFactory, PauseFactory, WorkerFactory
 
@@ -90,3 +92,21 @@ def test_types_that_wait_and_that_no_worker_does_are_named(viewer: Client) -> No
     assert "1 type without a worker" in page and "&lt;b&gt;VISUAL&lt;/b&gt;" in page and "<b>VISUAL" not in page
     WorkerFactory(types=["<b>VISUAL</b>"])
     assert read().unhandled == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_keeps_the_rows_of_the_past_is_named(
+    as_role: Callable[..., Client], make_conn: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, old = as_role("viewer"), make_conn()
+    monkeypatch.setattr(held, "OLD_SECONDS", 0)
+    assert held.not_cleaned() is None
+    old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    old.execute("SELECT 1")
+    forget()
+    page = client.get("/").content.decode()
+    assert f"(process {old.info.backend_pid}), open for " in page and "claims slow down until it ends" in page
+    old.execute("ROLLBACK")
+    monkeypatch.setattr(held, "DEAD_ROWS", -1)
+    kept = held.not_cleaned()
+    assert kept is not None and "dead rows of the queue" in (kept.error or "")

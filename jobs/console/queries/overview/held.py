@@ -138,6 +138,7 @@ SELECT t.n_dead_tup AS dead, t.n_dead_tup > %(dead)s + 0.04 * t.n_live_tup AS ma
   LEFT JOIN (SELECT pid, concat_ws(', ', usename, nullif(application_name, '')) AS who, xact_start AS began
                FROM pg_stat_activity
               WHERE datname = current_database() AND backend_type = 'client backend' AND backend_xmin IS NOT NULL
+                AND pid <> pg_backend_pid()
              UNION ALL
              SELECT NULL, concat_ws(', ', owner, 'prepared as ' || gid), prepared
                FROM pg_prepared_xacts WHERE database = current_database()
