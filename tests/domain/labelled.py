@@ -19,10 +19,14 @@ def labelled_errors() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / "errors_labelled.jsonl").read_text().splitlines()]
 
 
-def classified(error: dict[str, Any]) -> Classification:
+def sign_of_labelled(error: dict[str, Any]) -> FailureSign:
     exceptions = (error["exc"],) if error["exc"] else ()
     statuses = (error["status"],) if error["status"] else ()
-    return classify(FailureSign(error["msg"], exceptions, statuses))
+    return FailureSign(error["msg"], exceptions, statuses)
+
+
+def classified(error: dict[str, Any]) -> Classification:
+    return classify(sign_of_labelled(error))
 
 
 def is_right(error: dict[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """The network: between us and another party it is transient; to a service that we run it is ours."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
@@ -120,6 +120,7 @@ RULES: tuple[Rule, ...] = (
         rf"<own>\s?->\s?<public>))[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
         _INFRASTRUCTURE,
         "a service that we run cannot be reached",
+        BROAD,
     ),
     Rule(
         "target-refuses-connection",
@@ -157,6 +158,7 @@ RULES: tuple[Rule, ...] = (
         " | no application protocol | cert_ | ssl peer certificate",
         _LOGICAL,
         "the target's certificate or TLS is not acceptable",
+        BROAD,
     ),
     Rule(
         "fetch-failed",
@@ -164,6 +166,7 @@ RULES: tuple[Rule, ...] = (
         r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
         _TRANSIENT,
         "the network between failed; a fetch says so by a TypeError",
+        BROAD,
     ),
     Rule(
         "address-not-resolved-bare",
@@ -243,5 +246,6 @@ RULES: tuple[Rule, ...] = (
         " | ssl connection could not be established | terminated the handshake | can't open data connection",
         _TRANSIENT,
         "the network or another party failed for now",
+        BROAD,
     ),
 )
