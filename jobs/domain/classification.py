@@ -39,6 +39,7 @@ _CODE = re.compile(
     r"|\b(?:StatusCode\.|SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
     r"Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
 )
+_COMPOUND = re.compile(r"(?<![\w$.])[A-Z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +100,15 @@ class Evidence:
     exceptions: tuple[str, ...]
     codes: frozenset[str]
     status: int | None
+    named: str
+    """The names that stand for several words, in the text and as codes, in their own case: `InvalidClientTokenId`."""
     class_name: str
     """The error's own class, in its own case."""
 
     @cached_property
     def weighed(self) -> Weighed:
         """What all the words together speak for; asked only where no rule decides."""
-        return weigh(self.said, self.class_name, self.exceptions, self.codes, self.status)
+        return weigh(self.said, self.named, self.class_name, self.exceptions, self.codes, self.status)
 
 
 def read(sign: FailureSign) -> Evidence:
@@ -129,6 +132,7 @@ def read(sign: FailureSign) -> Evidence:
         exceptions=exceptions,
         codes=codes,
         status=status,
+        named=" ".join((*_COMPOUND.findall(_status_text(message))[:20], *(code[:80] for code in sign.codes[:5]))),
         class_name=names[0][:200] if names else "",
     )
 

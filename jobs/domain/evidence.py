@@ -42,10 +42,12 @@ class Weighed:
     """How many of the features have a weight; none: nothing is known."""
 
 
-def weigh(said: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None) -> Weighed:
-    """Weighs a message as `classification.read` gives it; `class_name` is the error's own, in its own case."""
+def weigh(
+    said: str, named: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None
+) -> Weighed:
+    """Weighs a message as `classification.read` gives it; `named` and `class_name` are in their own case."""
     bias, weights = _weights()
-    features = set(read_features(said, class_name, names, codes, status))
+    features = set(read_features(said, named, class_name, names, codes, status))
     known = [feature for feature in features if feature in weights]
     scores = [start + sum(weights[feature][i] for feature in known) for i, start in enumerate(bias)]
     top = max(scores)
@@ -58,15 +60,15 @@ def weigh(said: str, class_name: str, names: Iterable[str], codes: Iterable[str]
 
 
 def read_features(
-    said: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None
+    said: str, named: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None
 ) -> Iterator[str]:
     """What of a message has a weight: words, pairs of words, concepts, a subject with what is said of it, names."""
-    tokens = _tokens(said)
+    tokens = [*_tokens(said), *_words_of(named), *_words_of(class_name)]
     words = [stem(token) for token in tokens if token not in _BREAKS]
     yield from words
     yield from (f"{first} {second}" for first, second in zip(words, words[1:], strict=False))
     yield from _concept_features(tokens)
-    parts = [part.lower() for part in _NAME_PART.findall(class_name)]
+    parts = _words_of(class_name)[1:]
     yield from (f"class:{stem(part)}" for part in parts)
     yield from (f"class:{concept}" for _, concept in _concepts(parts))
     yield from (f"name:{name.rpartition('.')[2]}" for name in names)
@@ -98,6 +100,11 @@ def _tokens(said: str) -> list[str]:
     plain = said.replace("_", " ").replace("-", " ").replace("’", "'")
     found = [part for token in _TOKEN.findall(plain) for part in _SHORT.get(token, (token,))]
     return found if len(found) <= _HEAD_WORDS + _TAIL_WORDS else [*found[:_HEAD_WORDS], "\n", *found[-_TAIL_WORDS:]]
+
+
+def _words_of(names: str) -> list[str]:
+    """Names taken apart, each a sentence of its own."""
+    return [word for name in names.split() for word in ("\n", *map(str.lower, _NAME_PART.findall(name)))]
 
 
 def _concepts(tokens: list[str]) -> Iterator[tuple[int, str]]:

@@ -68,7 +68,7 @@ def phrases() -> Iterator[tuple[FailureSign, str, float]]:
 
 def _features(sign: FailureSign) -> tuple[str, ...]:
     seen = read(sign)
-    found = evidence.read_features(seen.said, seen.class_name, seen.exceptions, seen.codes, seen.status)
+    found = evidence.read_features(seen.said, seen.named, seen.class_name, seen.exceptions, seen.codes, seen.status)
     return tuple(dict.fromkeys(found))
 
 
