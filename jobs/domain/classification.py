@@ -25,6 +25,7 @@ __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of
 
 _HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
 _LEAST_SHARE = 0.4  # of four types: less says nothing
+_LEAST_SAID = 5  # words: fewer overrule no other sign
 
 _ERROR_NAME = re.compile(
     r"^\W{0,4}(?:(?:uncaught|unhandled|caused by:?|exception has occurred:|in promise\)?)\s{1,3}){0,2}"
@@ -39,7 +40,10 @@ _CODE = re.compile(
     r"|\b(?:StatusCode\.|SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
     r"Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
 )
-_COMPOUND = re.compile(r"(?<![\w$.])[A-Z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8}\b")
+_COMPOUND = re.compile(r"(?<![A-Za-z0-9$])[A-Za-z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8}\b")
+_COMPOUND_CODE = re.compile(
+    r"(?:^|[\s(>:])([A-Z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8})(?=:\s|</|\)|$)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def _outweighed(first: Rule | None, evidence: "Evidence", rules: Sequence[Rule])
     """The rule that only weighs, or the one that says what all the words together speak for, if that is more."""
     of_words = {rule.failure_type: rule for rule in rules if rule.sign is Sign.EVIDENCE}
     weighed = evidence.weighed
-    if not of_words or not weighed.known:
+    if not of_words or not weighed.known or (first is not None and weighed.said < _LEAST_SAID):
         return first
     scores = {kind: math.log(max(share, 1e-9)) for kind, share in weighed.probability.items()}
     if first is not None:
@@ -204,6 +208,7 @@ def _status_text(message: str) -> str:
 def _codes(message: str) -> Iterator[str]:
     for match in _CODE.finditer(bounded(message)[:8_000]):
         yield match[1] or match[0]
+    yield from _COMPOUND_CODE.findall(message[:_HEAD_CHARS])
 
 
 def _code_matches(pattern: str, codes: frozenset[str]) -> bool:

@@ -25,6 +25,8 @@ _TYPES = tuple(FailureType)
 _TOKEN = re.compile(r"<\w{1,10}>|[a-z][a-z']{0,40}[a-z]\d?|[a-z]|[.;!?](?=\s|$)|\n")
 _NAME_PART = re.compile(r"[A-Z]{1,20}(?=[A-Z][a-z])|[A-Z]?[a-z]{1,40}|[A-Z]{1,20}")
 _BREAKS = frozenset(".;!?\n")
+_TELLING = frozenset(f"class:@{name}" for name in ("database", "broker", "process", "browser", "cluster", "key"))
+_NO_CLASS = frozenset({"error", "exception", "runtimeerror", "baseexception", "systemerror"})
 _SHORT = {
     "can't": ("cannot",), "couldn't": ("could", "not"), "doesn't": ("does", "not"), "didn't": ("did", "not"),
     "isn't": ("is", "not"), "wasn't": ("was", "not"), "won't": ("will", "not"), "don't": ("do", "not"),
@@ -40,6 +42,8 @@ class Weighed:
     words: dict[FailureType, tuple[str, ...]]
     known: int
     """How many of the features have a weight; none: nothing is known."""
+    said: int
+    """How many words the text has; a class that names a thing counts as some."""
 
 
 def weigh(
@@ -52,17 +56,22 @@ def weigh(
     scores = [start + sum(weights[feature][i] for feature in known) for i, start in enumerate(bias)]
     top = max(scores)
     parts = [math.exp(score - top) for score in scores]
+    said_words = sum(token not in _BREAKS for token in _tokens(said)) + max(map(_tells, known), default=0)
     words = {
         kind: tuple(sorted((f for f in known if weights[f][i] > 0), key=lambda f: -weights[f][i])[:3])  # noqa: B023
         for i, kind in enumerate(_TYPES)
     }
-    return Weighed({kind: part / sum(parts) for kind, part in zip(_TYPES, parts, strict=True)}, words, len(known))
+    return Weighed(
+        {kind: part / sum(parts) for kind, part in zip(_TYPES, parts, strict=True)}, words, len(known), said_words
+    )
 
 
 def read_features(
     said: str, named: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None
 ) -> Iterator[str]:
     """What of a message has a weight: words, pairs of words, concepts, a subject with what is said of it, names."""
+    if class_name.rpartition(".")[2].lower() in _NO_CLASS:
+        class_name = ""
     tokens = [*_tokens(said), *_words_of(named), *_words_of(class_name)]
     words = [stem(token) for token in tokens if token not in _BREAKS]
     yield from words
@@ -71,10 +80,15 @@ def read_features(
     parts = _words_of(class_name)[1:]
     yield from (f"class:{stem(part)}" for part in parts)
     yield from (f"class:{concept}" for _, concept in _concepts(parts))
-    yield from (f"name:{name.rpartition('.')[2]}" for name in names)
+    yield from (f"name:{name}" for name in (name.rpartition(".")[2] for name in names) if name not in _NO_CLASS)
     yield from (f"code:{code}" for code in codes)
     if status is not None:
         yield from (f"status:{status}", f"status:{status // 100}xx")
+
+
+def _tells(feature: str) -> int:
+    """A class that names a thing of ours (`RedisClient`) says as much as a few words."""
+    return 5 if feature in _TELLING else 0
 
 
 @lru_cache(maxsize=20_000)

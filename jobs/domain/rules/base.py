@@ -46,8 +46,8 @@ class Rule:
     weighs: float | None = None
 
 
-#: Words that errors of several types share, one word of the queue's own list, and an HTTP status.
-BROAD, STATUS = 1.0, 2.0
+#: Words that errors of several types share, or the queue's own list; a status, or a class that only names the network.
+BROAD, STATUS = 0.25, 0.75
 
 Phrase = tuple[str, ...]
 
