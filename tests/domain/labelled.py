@@ -14,7 +14,7 @@ def labelled_errors() -> list[dict[str, Any]]:
     """Messages as people reported them; `part` says when they were collected.
 
     `tuning` is from before the rules. `held-out` and each of `fresh-1`, `fresh-2` … was frozen before the rules were asked,
-    measured once (docs/failures.md has these figures) and only then learnt from, by kinds rather than messages.
+    measured once (docs/failures.md has these figures) and only then learnt from.
     """
     return [json.loads(line) for line in (DATA / "errors_labelled.jsonl").read_text().splitlines()]
 
