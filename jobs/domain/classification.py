@@ -25,6 +25,7 @@ __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of
 
 _HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
 _LEAST_SHARE = 0.4  # of four types: less says nothing
+_LEAST_KNOWN = 3  # features with a weight: a word such as "of" alone says nothing
 _LEAST_SAID = 5  # words: fewer overrule no other sign
 
 _ERROR_NAME = re.compile(
@@ -77,7 +78,7 @@ def _outweighed(first: Rule | None, evidence: "Evidence", rules: Sequence[Rule])
     """The rule that only weighs, or the one that says what all the words together speak for, if that is more."""
     of_words = {rule.failure_type: rule for rule in rules if rule.sign is Sign.EVIDENCE}
     weighed = evidence.weighed
-    if not of_words or not weighed.known or (first is not None and weighed.said < _LEAST_SAID):
+    if not of_words or weighed.known < _LEAST_KNOWN or (first is not None and weighed.said < _LEAST_SAID):
         return first
     scores = {kind: math.log(max(share, 1e-9)) for kind, share in weighed.probability.items()}
     if first is not None:
