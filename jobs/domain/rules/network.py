@@ -43,6 +43,21 @@ _BROKEN_TLS = r"bad record mac|decryption failed or bad|bad decrypt record|ssl s
 
 #: Asked before what providers say: a service of ours fails otherwise than a provider does.
 EARLY: tuple[Rule, ...] = (
+    # What a site answered a crawl is said by its status, whatever words the page has.
+    Rule(
+        "crawl-answer-waits",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:(?:408|425|429|5\d\d)\b",
+        _TRANSIENT,
+        "the target failed for now, or asks us to wait",
+    ),
+    Rule(
+        "crawl-answer-refuses",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:4",
+        _LOGICAL,
+        "the target refuses this request",
+    ),
     Rule(
         "own-connection-broken",
         Sign.CLUES,
