@@ -58,7 +58,7 @@ def weigh(
     parts = [math.exp(score - top) for score in scores]
     said_words = sum(token not in _BREAKS for token in _tokens(said)) + max(map(_tells, known), default=0)
     words = {
-        kind: tuple(sorted((f for f in known if weights[f][i] > 0), key=lambda f: -weights[f][i])[:3])  # noqa: B023
+        kind: tuple(sorted((f for f in known if weights[f][i] > 0), key=lambda f: (-weights[f][i], f))[:3])  # noqa: B023
         for i, kind in enumerate(_TYPES)
     }
     return Weighed(

@@ -7,7 +7,6 @@ _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
 RULES: tuple[Rule, ...] = (
-    # What a crawl asks for is a target, wherever it is: no address makes it a service of ours.
     Rule(
         "exception-crawl-no-answer", Sign.EXCEPTION, "*.web.errors.NoAnswer", _TRANSIENT, "the target does not answer"
     ),

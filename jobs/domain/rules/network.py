@@ -43,6 +43,13 @@ _BROKEN_TLS = r"bad record mac|decryption failed or bad|bad decrypt record|ssl s
 
 #: Asked before what providers say: a service of ours fails otherwise than a provider does.
 EARLY: tuple[Rule, ...] = (
+    Rule(
+        "crawl-no-answer",
+        Sign.PATTERN,
+        r"\Aexceptions:(?=[^\n]*\bweb\.errors\.noanswer\b)(?![\s\S]*?(?:certificate|\bssl\b|\btls\b|x509))",
+        _TRANSIENT,
+        "the target does not answer",
+    ),
     # What a site answered a crawl is said by its status, whatever words the page has.
     Rule(
         "crawl-answer-waits",
