@@ -8,9 +8,6 @@ _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "exception-crawl-no-answer", Sign.EXCEPTION, "*.web.errors.NoAnswer", _TRANSIENT, "the target does not answer"
-    ),
-    Rule(
         "exception-no-status",
         Sign.EXCEPTION,
         "NoCredentials*Error | CredentialRetrievalError | CredentialsProviderError | PartialCredentialsError"
