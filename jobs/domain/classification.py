@@ -1,15 +1,18 @@
 """What kind of failure an error is: from its signs, by rules that are data.
 
 The signs go from the surest to the weakest: a known reason (by phrase or code), the exception's class, its status, a
-status that stands alone in the text, and last the words. Within one kind the first rule that matches wins.
+status that stands alone in the text, and last the words. Within one kind the first rule that matches wins. A rule that
+only weighs (a status, a phrase that errors of several types share) is overruled by what all the words together say.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from jobs.domain.addresses import mark_addresses
+from jobs.domain.evidence import Weighed, weigh
 from jobs.domain.failures import FailureType
 from jobs.domain.messages import EMAIL, PATH, bounded, message_text, without_quotes
 from jobs.domain.rules import BUILT_IN, Rule, Sign
@@ -21,6 +24,9 @@ from jobs.domain.statuses import find_status, is_mail_reply
 __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of"]
 
 _HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
+_LEAST_SHARE = 0.4  # of four types: less says nothing
+_LEAST_KNOWN = 3  # features with a weight: a word such as "of" alone says nothing
+_LEAST_SAID = 5  # words: fewer overrule no other sign
 
 _ERROR_NAME = re.compile(
     r"^\W{0,4}(?:(?:uncaught|unhandled|caused by:?|exception has occurred:|in promise\)?)\s{1,3}){0,2}"
@@ -34,6 +40,10 @@ _CODE = re.compile(
     r"|(?<=\d )(?:INTERNAL|UNAVAILABLE|ABORTED|UNAUTHENTICATED|UNIMPLEMENTED|CANCELLED)(?=:)"
     r"|\b(?:StatusCode\.|SQLSTATE\W{0,3}|sqlstate\W{0,3}|code[\"']?\s{0,2}[:=]?\s{0,2}[\"'(]?|"
     r"Error: |error )\b([0-9A-Z]{5}|P[1-6]\d{3}|[A-Za-z]{3,40}(?:[_-][a-z]{1,30}){0,6})\b"
+)
+_COMPOUND = re.compile(r"(?<![A-Za-z0-9$])[A-Za-z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8}\b")
+_COMPOUND_CODE = re.compile(
+    r"(?:^|[\s(>:])([A-Z][a-z]{1,30}(?:[A-Z]{1,6}[a-z0-9]{1,30}){1,8})(?=:\s|</|\)|$)", re.MULTILINE
 )
 
 
@@ -57,13 +67,35 @@ UNCLASSIFIED = Classification(FailureType.TRANSIENT, None, "no rule matches; tri
 def classify(sign: FailureSign, rules: Sequence[Rule] = BUILT_IN) -> Classification:
     """The failure type of an error, by the first rule of the surest kind of sign that matches. Never raises."""
     evidence = read(sign)
-    for rule in by_sureness(tuple(rules)):
-        if matches(rule, evidence):
-            return Classification(rule.failure_type, rule.id, rule.why)
-    return UNCLASSIFIED
+    ordered = by_sureness(tuple(rules))
+    first = next((rule for rule in ordered if rule.sign is not Sign.EVIDENCE and matches(rule, evidence)), None)
+    if first is None or first.weighs is not None:
+        first = _outweighed(first, evidence, ordered)
+    return UNCLASSIFIED if first is None else Classification(first.failure_type, first.id, _why(first, evidence))
 
 
-@dataclass(frozen=True, slots=True)
+def _outweighed(first: Rule | None, evidence: "Evidence", rules: Sequence[Rule]) -> Rule | None:
+    """The rule that only weighs, or the one that says what all the words together speak for, if that is more."""
+    of_words = {rule.failure_type: rule for rule in rules if rule.sign is Sign.EVIDENCE}
+    weighed = evidence.weighed
+    if not of_words or weighed.known < _LEAST_KNOWN or (first is not None and weighed.said < _LEAST_SAID):
+        return first
+    scores = {kind: math.log(max(share, 1e-9)) for kind, share in weighed.probability.items()}
+    if first is not None:
+        scores[first.failure_type] += first.weighs or 0.0
+    best = max(scores, key=lambda kind: scores[kind])
+    if first is not None and best == first.failure_type:
+        return first
+    return of_words.get(best) if first is not None or weighed.probability[best] >= _LEAST_SHARE else None
+
+
+def _why(rule: Rule, evidence: "Evidence") -> str:
+    if rule.sign is not Sign.EVIDENCE:
+        return rule.why
+    return f"{rule.why}: {', '.join(evidence.weighed.words[rule.failure_type])}"
+
+
+@dataclass(frozen=True)
 class Evidence:
     """A sign, read once for all rules, bounded. All but `whole` is in lower case."""
 
@@ -73,6 +105,15 @@ class Evidence:
     exceptions: tuple[str, ...]
     codes: frozenset[str]
     status: int | None
+    named: str
+    """The names that stand for several words, in the text and as codes, in their own case: `InvalidClientTokenId`."""
+    class_name: str
+    """The error's own class, in its own case."""
+
+    @cached_property
+    def weighed(self) -> Weighed:
+        """What all the words together speak for; asked only where no rule decides."""
+        return weigh(self.said, self.named, self.class_name, self.exceptions, self.codes, self.status)
 
 
 def read(sign: FailureSign) -> Evidence:
@@ -96,6 +137,8 @@ def read(sign: FailureSign) -> Evidence:
         exceptions=exceptions,
         codes=codes,
         status=status,
+        named=" ".join((*_COMPOUND.findall(_status_text(message))[:20], *(code[:80] for code in sign.codes[:5]))),
+        class_name=names[0][:200] if names else "",
     )
 
 
@@ -113,7 +156,7 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
             return any(contains_phrase(evidence.said, phrase) for phrase in phrases(rule.pattern))
         case Sign.PATTERN:
             return compiled(rule.pattern).search(evidence.whole) is not None
-        case Sign.CLUES | Sign.HINT:
+        case Sign.CLUES:
             return compiled(rule.pattern).search(evidence.clues) is not None
         case Sign.CODE:
             return any(_code_matches(pattern, evidence.codes) for pattern in alternatives(rule.pattern))
@@ -123,9 +166,11 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
         case Sign.STATUS:
             status = evidence.status
             return status is not None and any(matches_status(p, status) for p in alternatives(rule.pattern))
+        case Sign.EVIDENCE:
+            share = evidence.weighed.probability
+            return evidence.weighed.known > 0 and share[rule.failure_type] == max(share.values())
 
 
-_GENERIC = frozenset(rule.id for rule in GENERIC)
 _SURENESS = {
     Sign.PHRASE: 0,
     Sign.PATTERN: 0,
@@ -133,15 +178,15 @@ _SURENESS = {
     Sign.CODE: 1,
     Sign.EXCEPTION: 2,
     Sign.STATUS: 3,
-    Sign.HINT: 5,
     Sign.WORD: 5,
+    Sign.EVIDENCE: 6,
 }
 
 
 @lru_cache(maxsize=32)
 def by_sureness(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """The rules in the order in which they are asked; their own order is kept within a kind of sign."""
-    return tuple(sorted(rules, key=lambda rule: 4 if rule.id in _GENERIC else _SURENESS[rule.sign]))
+    return tuple(sorted(rules, key=lambda rule: 4 if rule in GENERIC else _SURENESS[rule.sign]))
 
 
 def _ends(message: str) -> str:
@@ -164,6 +209,7 @@ def _status_text(message: str) -> str:
 def _codes(message: str) -> Iterator[str]:
     for match in _CODE.finditer(bounded(message)[:8_000]):
         yield match[1] or match[0]
+    yield from _COMPOUND_CODE.findall(message[:_HEAD_CHARS])
 
 
 def _code_matches(pattern: str, codes: frozenset[str]) -> bool:

@@ -14,15 +14,19 @@ def labelled_errors() -> list[dict[str, Any]]:
     """Messages as people reported them; `part` says when they were collected.
 
     `tuning` is from before the rules. `held-out` and each of `fresh-1`, `fresh-2` … was frozen before the rules were asked,
-    measured once (docs/failures.md has these figures) and only then learnt from, by kinds rather than messages.
+    measured once (docs/failures.md has these figures) and only then learnt from.
     """
     return [json.loads(line) for line in (DATA / "errors_labelled.jsonl").read_text().splitlines()]
 
 
-def classified(error: dict[str, Any]) -> Classification:
+def sign_of_labelled(error: dict[str, Any]) -> FailureSign:
     exceptions = (error["exc"],) if error["exc"] else ()
     statuses = (error["status"],) if error["status"] else ()
-    return classify(FailureSign(error["msg"], exceptions, statuses))
+    return FailureSign(error["msg"], exceptions, statuses)
+
+
+def classified(error: dict[str, Any]) -> Classification:
+    return classify(sign_of_labelled(error))
 
 
 def is_right(error: dict[str, Any]) -> bool:

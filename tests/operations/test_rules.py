@@ -23,7 +23,7 @@ from tests.queue.helpers import BOOM, claim_one, finish, insert, running
 from tests.workers.helpers import KIT, wait_for
 
 KIM = Person("kim", address="10.0.0.1")
-QUOTA = {"kind": "phrase", "pattern": "tenant quota * spent", "failure_type": "FATAL", "why": "the tenant's own quota"}
+QUOTA = {"kind": "phrase", "pattern": "kiwi basket * peeled", "failure_type": "FATAL", "why": "the tenant's own basket"}
 
 
 def rule(**more: str) -> Any:
@@ -96,20 +96,20 @@ def test_rules_are_asked_by_position_then_age_and_bad_rows_are_left_out(conn: An
 
 def test_a_worker_judges_by_a_new_rule_within_moments(conn: Any, worker_process: Any) -> None:
     worker_process(**KIT, JOB_WORKER_POLL_INTERVAL_MS="60000")
-    insert(conn, "before", type="FAIL", config='{"error": "Tenant quota of 5 pages spent"}')
+    insert(conn, "before", type="FAIL", config='{"error": "Kiwi basket of 5 pieces peeled"}')
     wait_for(lambda: conn.execute("""SELECT "failureType" FROM "PlatformJob" WHERE id = 'before'""").fetchone()[0])
     rules.add(KIM, **QUOTA, reason="x")
     tries = iter(range(100))
 
     def judged() -> bool:
         id_ = f"after{next(tries)}"
-        insert(conn, id_, type="FAIL", config='{"error": "Tenant quota of 5 pages spent"}', tenantId=id_)
+        insert(conn, id_, type="FAIL", config='{"error": "Kiwi basket of 5 pieces peeled"}', tenantId=id_)
         wait_for(lambda: conn.execute('SELECT "failureType" FROM "PlatformJob" WHERE id = %s', [id_]).fetchone()[0])
         return conn.execute('SELECT dlq FROM "PlatformJob" WHERE id = %s', [id_]).fetchone()[0]
 
     wait_for(judged, 10)
     reason = conn.execute("SELECT reason FROM job_history WHERE to_dlq AND to_status = 'FAILED' LIMIT 1").fetchone()[0]
-    assert "the tenant's own quota" in reason
+    assert "the tenant's own basket" in reason
 
 
 def test_rules_that_cannot_be_read_leave_the_known_ones_in_force(conn: Any, make_conn: Any) -> None:
@@ -140,10 +140,10 @@ def test_a_rule_that_breaks_leaves_the_built_in_ones_to_judge(conn: Any) -> None
 
 # --- What would it have changed? --------------------------------------------------------------------------------------
 def test_a_failure_keeps_what_it_was_judged_by(conn: Any) -> None:
-    failed(conn, "j", Overdrawn("Tenant quota of 5 pages spent"))
+    failed(conn, "j", Overdrawn("Kiwi basket of 5 pieces peeled"))
     (sign,) = conn.execute("SELECT detail -> 'sign' FROM job_history WHERE to_status = 'RETRY_WAIT'").fetchone()
     assert sign == {
-        "message": "Tenant quota of 5 pages spent",
+        "message": "Kiwi basket of 5 pieces peeled",
         "exceptions": [f"{__name__}.Overdrawn"],
         "statuses": [503],
         "rule": "status-wait",
@@ -160,14 +160,14 @@ def test_a_sign_is_small_and_can_be_stored_whatever_the_error_says(conn: Any) ->
 
 def test_the_trial_counts_by_old_and_new_type_and_shows_examples(conn: Any) -> None:
     for n in range(5):
-        failed(conn, f"q{n}", Overdrawn(f"Tenant quota of {n} pages spent"))
-    failed(conn, "known", ImportError("tenant quota was spent by no module named x"))
+        failed(conn, f"q{n}", Overdrawn(f"Kiwi basket of {n} pieces peeled"))
+    failed(conn, "known", ImportError("kiwi basket was peeled by no module named x"))
     failed(conn, "other", TimeoutError("timed out"))
     finish(conn, running(conn, "foreign", tenantId="f"), DeadLettered(BOOM))
     trial = rules.what_would_change(rule())
     assert (trial.looked_at, trial.foreign, trial.cut) == (8, 1, None)
     assert dict(trial.changed) == {("TRANSIENT", "FATAL"): 5}
-    assert [one.message for one in trial.examples] == [f"Tenant quota of {n} pages spent" for n in (4, 3, 2)]
+    assert [one.message for one in trial.examples] == [f"Kiwi basket of {n} pieces peeled" for n in (4, 3, 2)]
     assert trial.examples[0].decided_by == "status-wait" and trial.examples[0].was == "TRANSIENT"
     assert json.dumps(trial.as_json(), default=str)
 
@@ -180,13 +180,13 @@ def test_a_rule_that_a_surer_one_precedes_would_change_nothing(conn: Any) -> Non
 
 def test_the_trial_of_a_change_leaves_the_stored_rule_out(conn: Any) -> None:
     id_ = rules.add(KIM, **QUOTA, position=-5, reason="x")
-    failed(conn, "q", Overdrawn("Tenant quota of 1 pages spent"))
+    failed(conn, "q", Overdrawn("Kiwi basket of 1 pieces peeled"))
     assert rules.what_would_change(rule(failure_type="LOGICAL"), instead_of=id_).changed.total() == 1
 
 
 def test_the_trial_is_bounded_and_says_so(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(4):
-        failed(conn, f"q{n}", Overdrawn("Tenant quota of 1 pages spent"))
+        failed(conn, f"q{n}", Overdrawn("Kiwi basket of 1 pieces peeled"))
     trial = rules.what_would_change(rule(), limit=3)
     assert (trial.looked_at, trial.cut) == (3, "the newest 3 failures only")
     monkeypatch.setattr(rules, "_PAGE", 2)
@@ -198,7 +198,7 @@ def test_the_trial_is_bounded_and_says_so(conn: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_the_trial_looks_no_further_back_than_it_was_told(conn: Any) -> None:
-    failed(conn, "q", Overdrawn("Tenant quota of 1 pages spent"))
+    failed(conn, "q", Overdrawn("Kiwi basket of 1 pieces peeled"))
     conn.execute("ALTER TABLE job_history DISABLE TRIGGER detiq_append_only")
     conn.execute("UPDATE job_history SET at = at - interval '3 days'")
     conn.execute("ALTER TABLE job_history ENABLE TRIGGER detiq_append_only")
@@ -222,7 +222,7 @@ def _slow() -> Any:
 
 
 # --- The command ------------------------------------------------------------------------------------------------------
-WORDS = ["--kind", "phrase", "--pattern", "tenant quota * spent", "--type", "FATAL", "--why", "the tenant's own quota"]
+WORDS = ["--kind", "phrase", "--pattern", "kiwi basket * peeled", "--type", "FATAL", "--why", "the tenant's own basket"]
 
 
 def said(*arguments: str) -> str:
@@ -232,14 +232,14 @@ def said(*arguments: str) -> str:
 
 
 def test_the_command_lists_tries_adds_changes_and_removes(conn: Any) -> None:
-    failed(conn, "q", Overdrawn("Tenant quota of 1 pages spent"))
+    failed(conn, "q", Overdrawn("Kiwi basket of 1 pieces peeled"))
     assert "no rules but the built-in ones" in said("list")
     assert "TRANSIENT → FATAL: 1" in said("test", *WORDS)
     assert json.loads(said("test", *WORDS, "--json"))["changed"] == [
         {"was": "TRANSIENT", "would_be": "FATAL", "failures": 1}
     ]
     id_ = str(json.loads(said("add", *WORDS, "--reason", "x", "--json"))["id"])
-    assert f"{id_}: phrase 'tenant quota * spent' is FATAL" in said("list")
+    assert f"{id_}: phrase 'kiwi basket * peeled' is FATAL" in said("list")
     assert f"changed: {id_}" in said("change", id_, "--disable", "--reason", "x")
     assert json.loads(said("list", "--json"))[0]["enabled"] is False
     assert "status-wait" in said("list", "--built-in")

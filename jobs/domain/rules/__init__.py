@@ -6,7 +6,6 @@ from jobs.domain.rules import (
     codes,
     databases,
     exceptions,
-    hints,
     inputs,
     mail,
     network,
@@ -38,8 +37,8 @@ BUILT_IN: tuple[Rule, ...] = (
     *platform.DEFAULTS,
     *codes.RULES,
     *exceptions.RULES,
-    *hints.RULES,
     *words.RULES,
+    *words.EVIDENCE,
 )
 
 __all__ = ["BUILT_IN", "Rule", "Sign"]

@@ -1,7 +1,7 @@
 """Our configuration, secrets, image and rights: only an operator can change them."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
@@ -76,6 +76,7 @@ RULES: tuple[Rule, ...] = (
         " | must be configured | feature flag",
         _FATAL,
         "our configuration is wrong",
+        BROAD,
     ),
     Rule(
         "own-thing-missing",
@@ -89,6 +90,7 @@ RULES: tuple[Rule, ...] = (
         r"is empty|not loaded|not enabled)",
         _FATAL,
         "something of our configuration or image is missing",
+        BROAD,
     ),
     Rule(
         "image",

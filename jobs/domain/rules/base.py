@@ -24,10 +24,10 @@ class Sign(StrEnum):
     """An exception's class name; with a dot the qualified name; `*` allowed."""
     STATUS = "status"
     """An HTTP status, from an attribute or standing alone in the text; `4xx` allowed."""
-    HINT = "hint"
-    """As clues, but as weak as words: the shape of a message that no rule knows. Built-in rules only."""
     WORD = "word"
-    """A word in what the message says: the weakest sign, asked last."""
+    """A word in what the message says, asked last."""
+    EVIDENCE = "evidence"
+    """All words weighed together (`jobs.domain.evidence`): what overrules a sign that only weighs. Built-in only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Rule:
     """One sign and what it means. `pattern` may hold several alternatives, separated by ` | `.
 
     Phrases and words are lower-case text that must start where a word starts; ` * ` stands for anything in between.
+    `weighs`: how much the sign adds to the evidence for its type, as a logarithm; None: it decides.
     """
 
     id: str
@@ -42,7 +43,11 @@ class Rule:
     pattern: str
     failure_type: FailureType
     why: str
+    weighs: float | None = None
 
+
+#: Words that errors of several types share, or the queue's own list; a status, or a class that only names the network.
+BROAD, STATUS = 0.25, 0.75
 
 Phrase = tuple[str, ...]
 

@@ -1,7 +1,7 @@
 """Browsers: their own death is ours, what the page answers is the target's."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -108,5 +108,6 @@ RULES: tuple[Rule, ...] = (
         " | not attached to the dom | load timeout | failed to load page | page took too long",
         _TRANSIENT,
         "the page was slow, or the network between failed",
+        BROAD,
     ),
 )

@@ -1,7 +1,7 @@
 """Error codes: errno names, SQLSTATE, Prisma, Node, and codes of providers. Exact, and so the surest sign."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -101,6 +101,7 @@ RULES: tuple[Rule, ...] = (
         " | ResourceExhausted",
         _TRANSIENT,
         "the other side failed for now",
+        BROAD,
     ),
     Rule(
         "grpc-account",
@@ -108,6 +109,7 @@ RULES: tuple[Rule, ...] = (
         "UNAUTHENTICATED | PERMISSION_DENIED | UNIMPLEMENTED | PermissionDenied",
         _FATAL,
         "the other side refuses our account",
+        BROAD,
     ),
     Rule(
         "grpc-input",
@@ -116,6 +118,7 @@ RULES: tuple[Rule, ...] = (
         " | FAILED_PRECONDITION | OUT_OF_RANGE | DATA_LOSS",
         _LOGICAL,
         "the other side refuses this input",
+        BROAD,
     ),
     Rule(
         "provider-account-code",
@@ -142,6 +145,7 @@ RULES: tuple[Rule, ...] = (
         " | InvalidArgument | InvalidRange",
         _LOGICAL,
         "the provider refuses this input",
+        BROAD,
     ),
     Rule(
         "provider-wait-code",

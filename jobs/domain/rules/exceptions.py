@@ -1,7 +1,7 @@
 """Exception classes, of Python and of others. Particular ones first; those that any mistake can raise come last."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, STATUS, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -91,6 +91,7 @@ RULES: tuple[Rule, ...] = (
         " | ModelNotReadyException | TryAgain | FetchError",
         _TRANSIENT,
         "the other side failed for now, or asks us to wait",
+        STATUS,
     ),
     Rule(
         "exception-input",
@@ -139,63 +140,29 @@ RULES: tuple[Rule, ...] = (
         " | RequestsError",
         _TRANSIENT,
         "the network between failed",
+        STATUS,
     ),
     Rule("exception-refused", Sign.EXCEPTION, "ConnectionRefusedError", _INFRASTRUCTURE, "a connection was refused"),
-    Rule("exception-connection", Sign.EXCEPTION, "ConnectionError", _TRANSIENT, "the network between failed"),
+    Rule("exception-connection", Sign.EXCEPTION, "ConnectionError", _TRANSIENT, "the network between failed", STATUS),
 )
 
-#: Asked only after the status: names that lean one way, and classes that any mistake on this input can raise.
+#: Asked only after the status: classes that any mistake on this input can raise.
 GENERIC: tuple[Rule, ...] = (
     Rule(
-        "exception-sounds-fatal",
-        Sign.EXCEPTION,
-        "*Region* | *Credential* | *Configuration* | *ConfigError | *ConfigException | *Permission* | *License*"
-        " | *Import*"
-        " | *Dependency* | *NotInstalled* | *PendingMigration* | *ProfileNotFound* | *Unauthenticated* | *Secret*",
-        _FATAL,
-        "the class names our configuration or account",
-    ),
-    Rule(
-        "exception-sounds-ours",
-        Sign.EXCEPTION,
-        "*OutOfMemory* | *Pool* | *Database* | *SQL* | *Sql* | PG.* | *.PG.* | *Redis* | *Mongo* | *Postgres*"
-        " | *MySQL* | *Jdbc* | pymongo.* | pika.* | aiokafka.* | kafka.* | asyncpg.* | qdrant_client.*"
-        " | elastic_transport.*"
-        " | elasticsearch.*Connection* | opensearchpy.*Connection* | *Disk* | *Killed* | *Crash* | *Worker*"
-        " | *Broker* | *Amqp* | *Kafka*",
-        _INFRASTRUCTURE,
-        "the class names something that we run",
-    ),
-    Rule(
-        "exception-sounds-passing",
-        Sign.EXCEPTION,
-        "*Timeout* | *TimedOut* | *Connection* | *Connect* | *Network* | *Unavailable* | *Throttl* | *RateLimit*"
-        " | *Overload* | *Retry* | *DNS* | *Socket* | *Disconnected* | *Transient* | *Temporary* | *Interrupted*"
-        " | *Aborted*",
-        _TRANSIENT,
-        "the class names the network or another party",
-    ),
-    Rule(
-        "exception-sounds-refused",
-        Sign.EXCEPTION,
-        "*NotFound* | *Invalid* | *Unsupported* | *Parse* | *Parsing* | *Format* | *Syntax* | *Validation*"
-        " | *Malformed* | *Corrupt* | *TooLarge* | *TooBig* | *TooLong* | *Decode* | *Decoding* | *Encode*"
-        " | *Encoding* | *Conversion* | *Encrypted* | *Policy* | *BadRequest* | *Unprocessable* | *NoMethod*"
-        " | *AlreadyExists* | *Conflict* | *Duplicate* | *Rejected* | *Document*",
-        _LOGICAL,
-        "the class says that this input is refused",
+        "exception-file-missing", Sign.EXCEPTION, "FileNotFoundError", _LOGICAL, "a file of this job's input is missing"
     ),
     Rule(
         "exception-mistake",
         Sign.EXCEPTION,
         "ReplyError | redis*.ResponseError | KeyError | IndexError | LookupError | TypeError | ValueError"
         " | AttributeError | AssertionError | NotImplementedError | RecursionError | ArithmeticError"
-        " | ZeroDivisionError | OverflowError | NameError | ReferenceError | RangeError | FileNotFoundError"
+        " | ZeroDivisionError | OverflowError | NameError | ReferenceError | RangeError"
         " | NotADirectoryError | IsADirectoryError | FileExistsError | EOFError | StopIteration | ArgumentError"
         " | ArgumentException | IllegalArgumentException | NullPointerException | IllegalStateException"
         " | ClassCastException | NumberFormatException | IndexOutOfBoundsException | InvalidOperationException"
         " | NullReferenceException | SyntaxError | EvalError | URIError",
         _LOGICAL,
         "this input leads to a mistake; the same input does so again",
+        BROAD,
     ),
 )

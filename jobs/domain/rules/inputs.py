@@ -1,7 +1,7 @@
 """This job's own input: documents, payloads, addresses, and answers of a model that are no JSON."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
@@ -57,6 +57,7 @@ RULES: tuple[Rule, ...] = (
         " | invalid syntax | unexpected eof while parsing",
         _LOGICAL,
         "the document cannot be parsed",
+        BROAD,
     ),
     Rule(
         "document-unreadable",
@@ -92,6 +93,7 @@ RULES: tuple[Rule, ...] = (
         " | malformed | cannot read an empty file",
         _LOGICAL,
         "the document is broken, protected or of an unsupported kind",
+        BROAD,
     ),
     Rule(
         "decoder",
@@ -115,6 +117,7 @@ RULES: tuple[Rule, ...] = (
         " | payload size | must be at most | must be less than | should have at most | exceeds the number",
         _LOGICAL,
         "this job's input is too big",
+        BROAD,
     ),
     Rule(
         "input-source",

@@ -1,7 +1,7 @@
 """The network: between us and another party it is transient; to a service that we run it is ours."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
@@ -43,6 +43,28 @@ _BROKEN_TLS = r"bad record mac|decryption failed or bad|bad decrypt record|ssl s
 
 #: Asked before what providers say: a service of ours fails otherwise than a provider does.
 EARLY: tuple[Rule, ...] = (
+    Rule(
+        "crawl-no-answer",
+        Sign.PATTERN,
+        r"\Aexceptions:(?=[^\n]*\bweb\.errors\.noanswer\b)(?![\s\S]*?(?:certificate|\bssl\b|\btls\b|x509))",
+        _TRANSIENT,
+        "the target does not answer",
+    ),
+    # What a site answered a crawl is said by its status, whatever words the page has.
+    Rule(
+        "crawl-answer-waits",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:(?:408|425|429|5\d\d)\b",
+        _TRANSIENT,
+        "the target failed for now, or asks us to wait",
+    ),
+    Rule(
+        "crawl-answer-refuses",
+        Sign.PATTERN,
+        r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:4",
+        _LOGICAL,
+        "the target refuses this request",
+    ),
     Rule(
         "own-connection-broken",
         Sign.CLUES,
@@ -120,6 +142,7 @@ RULES: tuple[Rule, ...] = (
         rf"<own>\s?->\s?<public>))[^\n]*\n(?=[\s\S]*?(?:{_TROUBLE}))",
         _INFRASTRUCTURE,
         "a service that we run cannot be reached",
+        BROAD,
     ),
     Rule(
         "target-refuses-connection",
@@ -157,6 +180,7 @@ RULES: tuple[Rule, ...] = (
         " | no application protocol | cert_ | ssl peer certificate",
         _LOGICAL,
         "the target's certificate or TLS is not acceptable",
+        BROAD,
     ),
     Rule(
         "fetch-failed",
@@ -164,6 +188,7 @@ RULES: tuple[Rule, ...] = (
         r"typeerror: (?:fetch failed|terminated|failed to fetch|network ?error|load failed|cancelled)",
         _TRANSIENT,
         "the network between failed; a fetch says so by a TypeError",
+        BROAD,
     ),
     Rule(
         "address-not-resolved-bare",
@@ -243,5 +268,6 @@ RULES: tuple[Rule, ...] = (
         " | ssl connection could not be established | terminated the handshake | can't open data connection",
         _TRANSIENT,
         "the network or another party failed for now",
+        BROAD,
     ),
 )

@@ -1,7 +1,7 @@
 """Reasons that providers of models, stores and other services name: our account, our setting, or this request."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL, _TRANSIENT = FailureType.FATAL, FailureType.LOGICAL, FailureType.TRANSIENT
 
@@ -14,6 +14,7 @@ RULES: tuple[Rule, ...] = (
         r"retrydelay|perminute|per minute|perday|per day|resets? (?:at|in) )",
         _TRANSIENT,
         "a quota that opens again by itself",
+        BROAD,
     ),
     Rule(
         "provider-too-many-lately",
@@ -300,6 +301,7 @@ RULES: tuple[Rule, ...] = (
         " | at capacity | high demand | high load | heavy load | modelnotreadyexception",
         _TRANSIENT,
         "the other side asks us to wait",
+        BROAD,
     ),
     Rule(
         "provider-overloaded",
@@ -316,5 +318,6 @@ RULES: tuple[Rule, ...] = (
         " | server_error | no healthy upstream | stream error * internal_error",
         _TRANSIENT,
         "the other side is overloaded or failed for now",
+        BROAD,
     ),
 )
