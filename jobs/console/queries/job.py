@@ -194,7 +194,7 @@ def silent_holders(tenant: str, type_: str, seconds: float) -> dict[str, int]:
         """SELECT count(*) FILTER (WHERE "tenantId" = %(tenant)s AND NOT inline) AS tenant,
                   count(*) FILTER (WHERE type = %(type)s) AS type
              FROM "PlatformJob"
-            WHERE status IN ('RUNNING', 'CANCEL_REQUESTED') AND ("tenantId" = %(tenant)s OR type = %(type)s)
+            WHERE status IN ('RUNNING', 'CANCEL_REQUESTED') AND id >= '' AND ("tenantId" = %(tenant)s OR type = %(type)s)
               AND coalesce("heartbeatAt", "startedAt", "queuedAt") < clock_timestamp() - make_interval(secs => %(secs)s)""",
         {"tenant": tenant, "type": type_, "secs": seconds},
     )

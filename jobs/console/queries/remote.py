@@ -5,8 +5,7 @@ from jobs.console.queries.db import Row, fetch
 _TYPES = """
 SELECT t.type, t.url, t.first_answer_seconds, t.silence_seconds, t.longest_run_seconds, t.created_by, t.created_at,
        t.updated_by, t.updated_at, CASE WHEN t.previous_until > now() THEN t.previous_until END AS previous_until,
-       (SELECT count(*) FROM "PlatformJob" j
-         WHERE j.type = t.type AND j.status IN ('RUNNING', 'CANCEL_REQUESTED'))::integer AS running,
+       detiq_type_running(t.type)::integer AS running,
        (SELECT count(*) FROM worker w
          WHERE t.type = ANY (w.types) AND w.stopped_at IS NULL AND NOT w.stopping
            AND w.heartbeat_at > now() - interval '1 minute')::integer AS workers,

@@ -9,8 +9,6 @@ CREATE INDEX job_claim_project ON "PlatformJob"
 -- What counts against a cap.
 CREATE INDEX job_live_tenant ON "PlatformJob" ("tenantId", inline)
     WHERE status IN ('RUNNING', 'CANCEL_REQUESTED');
-CREATE INDEX job_live_type ON "PlatformJob" (type)
-    WHERE status IN ('RUNNING', 'CANCEL_REQUESTED');
 -- What the sweep looks for.
 CREATE INDEX job_retry_due ON "PlatformJob" ("nextRetryAt") WHERE status = 'RETRY_WAIT';
 CREATE INDEX job_queued_later ON "PlatformJob" ("nextRetryAt") WHERE status = 'QUEUED' AND "nextRetryAt" IS NOT NULL;

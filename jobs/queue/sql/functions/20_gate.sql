@@ -81,5 +81,5 @@ $$;
 
 CREATE OR REPLACE FUNCTION detiq_type_running(p_type text) RETURNS bigint
 LANGUAGE sql STABLE AS $$
-    SELECT count(*) FROM "PlatformJob" WHERE type = p_type AND status IN ('RUNNING', 'CANCEL_REQUESTED')
+    SELECT count(*) FROM "PlatformJob" WHERE type = p_type AND status IN ('RUNNING', 'CANCEL_REQUESTED') AND id >= ''
 $$;
