@@ -1,4 +1,4 @@
-"""`python -m tests [pytest's arguments]`: finds or installs Chromium and Node, then runs every test.
+"""`python -m tests [pytest's arguments]`: finds or installs Chromium, Node and PgBouncer, then runs every test.
 
 Tests of real processes make promises about seconds. What fails while two processes share the machine is run once more,
 alone, and both results are printed.
@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 from tests.chromium import INSTALL, find_chromium
+from tests.pooler import INSTALL as INSTALL_POOLER
+from tests.pooler import find_pooler
 
 INSTALL_NODE = "apt-get install -y nodejs"
 
@@ -33,6 +35,8 @@ def main(arguments: list[str]) -> int:
         return 2
     if shutil.which("node") is None and not _install("Node", INSTALL_NODE):
         print(f"Tests of a real executor in Node will fail; they need: {INSTALL_NODE}", file=sys.stderr)
+    if find_pooler() is None and not _install("PgBouncer", INSTALL_POOLER):
+        print(f"The test of a pooler is left out; it needs: {INSTALL_POOLER}", file=sys.stderr)
     clean = dict(os.environ)
     NOTES.unlink(missing_ok=True)  # of an earlier run
     command = [sys.executable, "-m", "pytest"]

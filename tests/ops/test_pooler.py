@@ -1,7 +1,5 @@
 """PgBouncer in transaction mode: the console works through it, and a worker says what it lacks there and goes on."""
 
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -17,10 +15,11 @@ from detiq_admin.database import from_url
 from detiq_admin.unprivileged import server_user
 from jobs.models import Job
 from jobs.queue.connections import connector, sessions_change
+from tests.pooler import INSTALL, find_pooler
 from tests.processes import WorkerProcesses, database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+PGBOUNCER = find_pooler()
 CONFIG = """
 [databases]
 {name} = host={host} port={port} user={user} dbname={name} pool_size=3
@@ -48,7 +47,7 @@ def test_a_session_of_ones_own_is_known_and_keeps_plans(db_clean: None) -> None:
 def pooled(db_clean: None, tmp_path: Path) -> Iterator[Callable[[str], str]]:
     """`pooled("transaction")`: the address of the test database through a pooler in that mode."""
     if PGBOUNCER is None:
-        pytest.skip("there is no pgbouncer (apt-get install pgbouncer)")
+        pytest.skip(f"there is no pgbouncer: {INSTALL}")
     started: list[subprocess.Popen[bytes]] = []
 
     def start(mode: str) -> str:
