@@ -5,6 +5,7 @@ rules' own phrases, which count less. A plain multinomial logistic regression wi
 the examples is fixed, so the same data give the same weights.
 """
 
+import hashlib
 import json
 import math
 import random
@@ -32,8 +33,10 @@ Example = tuple[tuple[str, ...], int, float]
 
 def main() -> None:
     """Writes `weights.json` from everything that is labelled."""
-    weights = learn(examples(lambda error: True))
-    WEIGHTS.write_text(json.dumps(as_file(weights), ensure_ascii=False, separators=(",", ":")).replace("],", "],\n"))
+    rows = examples(lambda error: True)
+    weights = learn(rows)
+    found = {"of": print_of(rows)} | as_file(weights)
+    WEIGHTS.write_text(json.dumps(found, ensure_ascii=False, separators=(",", ":")).replace("],", "],\n"))
     sys.stdout.write(f"{len(weights)} features, {WEIGHTS.stat().st_size:,} bytes\n")
 
 
@@ -42,6 +45,11 @@ def examples(wanted: Callable[[dict[str, Any]], bool]) -> list[Example]:
     labelled = [(sign_of_labelled(error), error["label"], 1.0) for error in labelled_errors() if wanted(error)]
     rows = [*labelled, *typical(), *phrases()]
     return [(_features(sign), TYPES.index(label), counts) for sign, label, counts in rows]
+
+
+def print_of(rows: list[Example]) -> str:
+    """Tells what weights were learnt from: the same examples have the same print."""
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
 def typical() -> Iterator[tuple[FailureSign, str, float]]:

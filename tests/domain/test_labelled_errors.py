@@ -1,7 +1,10 @@
 """The rules are right for errors as people reported them, plain and misleading ones."""
 
+import json
+
 import pytest
 
+from tests.domain import learn
 from tests.domain.labelled import accuracy, classified, labelled_errors
 
 ERRORS = labelled_errors()
@@ -23,3 +26,8 @@ def test_the_rules_are_right_for_most_of_every_part(part: str, hard: bool, least
 
 def test_few_errors_are_left_to_the_default() -> None:
     assert sum(classified(error).unclassified for error in ERRORS) <= len(ERRORS) * 0.02
+
+
+def test_the_weights_were_learnt_from_what_is_there() -> None:
+    learnt = json.loads(learn.WEIGHTS.read_text())["of"]
+    assert learnt == learn.print_of(learn.examples(lambda error: True)), "run: python -m tests.domain.learn"
