@@ -49,7 +49,8 @@ def examples(wanted: Callable[[dict[str, Any]], bool]) -> list[Example]:
 
 def print_of(rows: list[Example]) -> str:
     """Tells what weights were learnt from: the same examples have the same print."""
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    plain = [(sorted(features), label, counts) for features, label, counts in rows]
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()[:16]
 
 
 def typical() -> Iterator[tuple[FailureSign, str, float]]:
