@@ -26,9 +26,9 @@ class Limits:
     columns: int = 200
     cell_chars: int = 300
     depth: int = 100
+    """Levels of JSON and YAML."""
     unclosed: int = 10_000
     """Elements of an HTML page that are opened and never closed: its reader takes the square of them."""
-    """Levels of JSON and YAML."""
     nodes: int = 300_000
     """Values of a YAML document, aliases counted where they stand."""
 

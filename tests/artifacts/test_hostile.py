@@ -81,6 +81,9 @@ HOSTILE = {
     "a PDF whose pages are each other's": ("a.pdf", lambda: pdf("x").replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]"), "cyclic"),
     "a PDF with a password": ("a.pdf", lambda: locked(pdf("The pump"), "secret"), "locked with a password"),
     "elements that never end": ("a.html", lambda: b"<html>" + b"<div>" * 600_000, "are not closed"),
+    "elements that never end, and ends of others": (
+        "a.html", lambda: b"<html><b>" + b"</b>" * 600_000 + b"<div>" * 600_000, "are not closed",
+    ),
     "deep objects": ("a.json", lambda: b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "deeper than 100"),
     "code in YAML": ("a.yaml", lambda: b'a: !!python/object/apply:os.system ["exit 1"]\nb: 1\n', "YAML"),
     "an external entity": ("a.xml", lambda: b'<!DOCTYPE z [<!ENTITY x SYSTEM "file:///etc/passwd">]><z>&x;</z>', "declares entities"),

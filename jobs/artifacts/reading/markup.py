@@ -14,40 +14,18 @@ from jobs.artifacts.reading.tables import as_table
 from jobs.domain.text import replace_refused
 
 _MOST_NAMED = 20_000
-_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]{0,30})")
+_TAG = re.compile(r"<(/?)([a-z][\w-]{0,30})")
 # Elements that need no end.
-_OPEN = frozenset(
-    (
-        "area",
-        "base",
-        "body",
-        "br",
-        "col",
-        "colgroup",
-        "dd",
-        "dt",
-        "embed",
-        "head",
-        "hr",
-        "html",
-        "img",
-        "input",
-        "li",
-        "link",
-        "meta",
-    )
-    + ("option", "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr")
-)
+_OPEN = frozenset((
+    "area", "base", "body", "br", "col", "colgroup", "dd", "dt", "embed", "head", "hr", "html", "img", "input", "li", "link",
+    "meta", "option", "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+))  # fmt: skip
 _SPACES = re.compile(r"[ \t\f\v]+")
 
 
 def read_html(text: str, name: str, limits: Limits) -> Document:
     """What a reader sees: scripts and styles are left out."""
-    tags = Counter(_TAG.findall(text))
-    if (
-        sum(n - tags["/", name] for (mark, name), n in tags.items() if not mark and name.lower() not in _OPEN)
-        > limits.unclosed
-    ):
+    if _unclosed(text) > limits.unclosed:
         raise Unreadable(f"more than {limits.unclosed:,} of its elements are not closed")
     tree = LexborHTMLParser(text)
     document = Document(name, "HTML page")
@@ -77,8 +55,9 @@ def read_html(text: str, name: str, limits: Limits) -> Document:
 
 
 def _unclosed(text: str) -> int:
-    tags = Counter(_TAG.findall(text))
-    return sum(n - tags["/", name] for (mark, name), n in tags.items() if not mark and name.lower() not in _OPEN)
+    """Each name by itself: ends of what was never begun make up for nothing."""
+    tags = Counter(_TAG.findall(text.lower()))
+    return sum(max(0, n - tags["/", name]) for (mark, name), n in tags.items() if not mark and name not in _OPEN)
 
 
 def read_broken_xml(text: str, name: str, limits: Limits) -> Document:
