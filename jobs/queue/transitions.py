@@ -39,9 +39,9 @@ _says = logging.getLogger("jobs.door")  # asked first where thousands of lines a
 
 # A rival that ends between our insert and our look leaves the key free again: then we insert again.
 _ENQUEUE_TRIES = 5
-# What a new job may be called, who it may be for.
+# What a new job may be called, who it may be for. The claim's index holds the priority negated.
 LONGEST_NAME = 300
-MOST_PRIORITY = 2**31
+MOST_PRIORITY = 2**31 - 1
 LONGEST_DELAY_SECONDS = 10 * 366 * 86_400
 # Of more jobs changed at once one line is logged.
 MOST_LINES = 20
@@ -445,8 +445,8 @@ def _check(job: NewJob) -> None:
             raise InvalidInput(field, "it holds a character that cannot be stored (NUL or half of a pair)")
         if text is not None and len(text) > LONGEST_NAME and field != "name":  # more does not fit into an index
             raise InvalidInput(field, f"it is longer than {LONGEST_NAME} characters")
-    if not -MOST_PRIORITY <= job.priority < MOST_PRIORITY:
-        raise InvalidInput("priority", f"it must lie between {-MOST_PRIORITY} and {MOST_PRIORITY - 1}")
+    if not -MOST_PRIORITY <= job.priority <= MOST_PRIORITY:
+        raise InvalidInput("priority", f"it must lie between {-MOST_PRIORITY} and {MOST_PRIORITY}")
     if job.delay_seconds is not None and not 0 <= job.delay_seconds <= LONGEST_DELAY_SECONDS:
         raise InvalidInput("delay", f"it must lie between 0 and {LONGEST_DELAY_SECONDS} seconds")
 

@@ -48,6 +48,7 @@ def test_enqueue_writes_into_config_what_node_handlers_read_there(conn: Any) -> 
         ("tenant_id", "t" * 301, "longer than 300"),
         ("unique_key", "k" * 5000, "longer than 300"),
         ("priority", 2**31, "between"),
+        ("priority", -(2**31), "between"),
         ("delay_seconds", float("nan"), "between"),
         ("delay_seconds", -1.0, "between"),
         ("delay_seconds", 1e300, "between"),
