@@ -122,15 +122,17 @@ def reprocess(person: Person, artifact_id: str, reason: str) -> None:
 
 
 def clean(most: int = _MOST_AT_ONCE) -> int:
-    """Removes the files of uploads that were cut off a day ago or longer, and of artifacts that are gone. How many.
+    """Removes the files of uploads that were cut off a day ago or longer, and of artifacts that are gone, `most` of them.
+    How many.
 
-    Raises `storage.StorageFailed` after it went through all of them, if some could not be removed: these are tried again.
+    Raises `storage.StorageFailed` after it went through these, if some could not be removed: they are tried again.
     """
     old = ArtifactFile.objects.filter(uploaded_at__lt=Now() - LEFT_BEHIND).exclude(
         Exists(ProjectArtifact.objects.filter(id=OuterRef("artifact_id")))
     )
     removed, failed = 0, list[storage.StorageFailed]()
-    for one in old.order_by("uploaded_at")[:most]:
+    # In no order: as many that can never be removed would else stand before all others for ever.
+    for one in old.order_by("?")[:most]:
         try:
             _remove(one)
         except storage.StorageFailed as error:

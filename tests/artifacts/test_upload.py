@@ -1,5 +1,6 @@
 """A file and its artifact: both are there, or neither; whatever its name, it lies below its tenant's prefix."""
 
+import contextlib
 import io
 import os
 import shutil
@@ -196,6 +197,18 @@ def test_an_upload_killed_in_the_middle_leaves_no_artifact_and_no_file_for_ever(
     assert files() == [] and not ArtifactFile.objects.exists()
 
 
+def keep_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of artifacts named so cannot be removed."""
+    real = FileSystemStorage.delete
+
+    def delete(self: FileSystemStorage, name: str) -> None:
+        if "stuck" in name:
+            raise PermissionError("read only")
+        real(self, name)
+
+    monkeypatch.setattr(FileSystemStorage, "delete", delete)
+
+
 @pytest.mark.parametrize("harm", ["one cannot be removed", "the volume is not there"])
 def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stuck", "left"):
@@ -203,14 +216,7 @@ def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, mon
         storage.save("acme", storage.key_of("acme", name), io.BytesIO(b"half"))
     ArtifactFile.objects.update(uploaded_at=timezone.now() - timedelta(days=2))
     if harm.startswith("one"):
-        real = FileSystemStorage.delete
-
-        def delete(self: FileSystemStorage, name: str) -> None:
-            if "stuck" in name:
-                raise PermissionError("read only")
-            real(self, name)
-
-        monkeypatch.setattr(FileSystemStorage, "delete", delete)
+        keep_stuck(monkeypatch)
     else:
         shutil.rmtree(storages["artifacts"].base_location)
     fared = retention().prune(retention().all(), 5)[-1]
@@ -221,6 +227,19 @@ def test_what_cannot_be_removed_is_tried_again_and_stops_no_other(harm: str, mon
     assert (fared.target.name, fared.rows_left) == ("artifacts", len(kept)) and "could not be removed" in str(
         fared.error
     )
+
+
+def test_as_many_as_a_batch_that_cannot_be_removed_stand_before_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_stuck(monkeypatch)
+    for name in ("stuck", "left"):
+        records.announce(name, "acme", storage.key_of("acme", name), "kim")
+        storage.save("acme", storage.key_of("acme", name), io.BytesIO(b"half"))
+        age = timedelta(days=9 if name == "stuck" else 2)
+        ArtifactFile.objects.filter(artifact_id=name).update(uploaded_at=timezone.now() - age)
+    for _ in range(60):  # which one is tried is chance
+        with contextlib.suppress(storage.StorageFailed):
+            artifacts.clean(1)
+    assert ArtifactFile.objects.get().artifact_id == "stuck"
 
 
 def test_an_artifact_is_analysed_again_for_a_reason() -> None:
