@@ -329,7 +329,8 @@ def test_what_is_asked_of_many_messages_reads_few_and_the_old_ones_go(conn: Any)
                     SELECT id, (SELECT min(id) FROM alert_channel), 'opened', 'SENT', closed_at, closed_at FROM alert""")
     conn.execute("""INSERT INTO alert_delivery (channel_id, event, created_at)
                     SELECT min(id), 'test', '2020-01-01' FROM alert_channel""")
-    conn.execute("INSERT INTO notice_due (tenant_id, job_id, type, at, tries) VALUES ('t', 'j', 'T', '2020-01-01', 5)")
+    conn.execute("""INSERT INTO notice_due (tenant_id, job_id, type, at, tries)
+                    SELECT 't', 'j', 'T', '2020-01-01', 5 FROM generate_series(1, 9000)""")
     conn.execute("ANALYZE alert_delivery, alert")
     for statement in (
         "SELECT max(sent_at) FROM alert_delivery WHERE channel_id = 1",

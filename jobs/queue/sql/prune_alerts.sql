@@ -8,7 +8,10 @@ WITH pruned AS (
 ), tests AS (
     DELETE FROM alert_delivery WHERE event = 'test' AND created_at < now() - make_interval(secs => %(keep_seconds)s)
 ), untold AS (
-    DELETE FROM notice_due WHERE at < now() - make_interval(secs => %(keep_seconds)s)
+    DELETE FROM notice_due
+     WHERE id = ANY (ARRAY(SELECT id FROM notice_due WHERE at < now() - make_interval(secs => %(keep_seconds)s)
+                            ORDER BY id LIMIT %(limit)s FOR UPDATE SKIP LOCKED))
+    RETURNING 1
 ), pauses AS (
     DELETE FROM notice_pause k WHERE told_at < now() - make_interval(secs => %(keep_seconds)s)
        AND NOT EXISTS (SELECT FROM queue_pause p
@@ -18,4 +21,5 @@ WITH pruned AS (
 ), hours AS (
     DELETE FROM type_hour WHERE hour < now() - interval '60 days'
 )
-SELECT count(*)::integer AS pruned, count(*) = %(limit)s AS more FROM pruned
+SELECT (SELECT count(*) FROM pruned)::integer AS pruned,
+       (SELECT count(*) FROM pruned) = %(limit)s OR (SELECT count(*) FROM untold) = %(limit)s AS more
