@@ -147,9 +147,9 @@ def _greedy(detail: Detail) -> str:
 
 def duty(one: Overdue, now: datetime) -> str:
     """What a duty is late with."""
-    if one.name == "cleaning" and one.error:
+    if one.effect:
         since = f", open for {duration_text((now - one.since).total_seconds())}" if one.since else ""
-        return one.error[:1].upper() + one.error[1:].replace(";", f"{since};", 1)
+        return f"{one.error}{since}; {one.effect}"
     if one.error:
         return f"“{one.name}” failed: {one.error}"
     since = f"for {duration_text((now - one.since).total_seconds())}" if one.since else "yet"

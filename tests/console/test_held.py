@@ -101,11 +101,15 @@ def test_who_keeps_the_rows_of_the_past_is_named(
     client, old = as_role("viewer"), make_conn()
     monkeypatch.setattr(held, "OLD_SECONDS", 0)
     assert held.not_cleaned() is None
+    old.execute("SET application_name = 'dump; nightly'")
     old.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     old.execute("SELECT 1")
     forget()
     page = client.get("/").content.decode()
-    assert f"(process {old.info.backend_pid}), open for " in page and "claims slow down until it ends" in page
+    assert (
+        f"dump; nightly (process {old.info.backend_pid}), open for " in page
+        and "claims slow down until it ends" in page
+    )
     old.execute("ROLLBACK")
     monkeypatch.setattr(held, "DEAD_ROWS", -1)
     kept = held.not_cleaned()

@@ -36,11 +36,12 @@ class PauseLine:
 
 @dataclass(frozen=True)
 class Overdue:
-    """A duty of the sweep that nobody does, or that fails."""
+    """A duty of the sweep that nobody does, or that fails; or what keeps PostgreSQL from cleaning, with its `effect`."""
 
     name: str
     since: datetime | None
     error: str = ""
+    effect: str = ""
 
 
 def pause_lines(
@@ -160,8 +161,9 @@ def not_cleaned() -> Overdue | None:
     )
     if row["began"]:
         who = f"of {row['who'][:120]}" + (f" (process {row['pid']})" if row["pid"] else "")
-        return Overdue("cleaning", row["began"], f"a transaction {who}; {held}, and claims slow down until it ends")
-    return Overdue("cleaning", None, f"{held}: an old transaction holds them, or autovacuum is off; claims slow down")
+        return Overdue("cleaning", row["began"], f"A transaction {who}", f"{held}, and claims slow down until it ends")
+    why = f"{held}: an old transaction holds them, or autovacuum is off"
+    return Overdue("cleaning", None, why, "claims slow down")
 
 
 def overdue_duties(now: datetime) -> list[Overdue]:
