@@ -127,7 +127,7 @@ def test_a_console_that_is_away_for_a_while_loses_nothing(conn: Any, worker_proc
         RemoteTypeFactory(url=executor.url, secret_text=SECRET)
         worker_process(**calls_back(url(listener, "127.0.0.1").rstrip("/")))
         insert(conn, "j", type="FAR", config='{"steps": 30, "pause": 10}')
-        wait_for(lambda: conn.execute("SELECT heard_at FROM remote_run").fetchone())
+        wait_for(lambda: conn.execute("SELECT 1 FROM remote_run WHERE heard_at IS NOT NULL").fetchone())
         away = console(listener)
         try:
             assert status(conn, "j") == "RUNNING"
