@@ -62,7 +62,7 @@ def measure(lab: Lab, options: RedriveOptions, rate: int | None) -> dict[str, Ce
             time.sleep(options.seconds)
             words = ["--rate", str(rate)] if rate else []
             with begun(lab, url, "retry", "type=SET", *words) as child:
-                began, done = time.monotonic(), None
+                began = time.monotonic()
                 said, _ = child.communicate()
             done = time.monotonic() - began
             if child.returncode != 0:
@@ -104,7 +104,7 @@ def _row(connection: Connection, rate: int | None, seconds: float) -> dict[str, 
         "live_p95_during_ms": round(during, 1),
         "live_p95_ratio": grown,
         "live_jobs": alone + beside,
-        "ok": (grown or 0) <= MOST_RATIO if rate else None,
+        "ok": grown is not None and grown <= MOST_RATIO if rate else None,
     }
 
 
