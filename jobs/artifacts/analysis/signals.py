@@ -119,7 +119,7 @@ NAMES: tuple[tuple[DocType, re.Pattern[str]], ...] = tuple(
         (_D.REPORT, r"\breport\b|bericht\b|\bpen ?test\b|\bcoverage\b|\bresults?\b|\bpost ?mortem\b|\bsummary\b|\bincident\b|\bretro(?:spective)?\b|\baudit\b|\bfindings\b"),
         (_D.DATASHEET, r"\bdata ?sheet\b|\bdatenblatt\b"),
         (_D.SPREADSHEET, r"\bbudget\b|\bforecast\b|\binventory\b|\bplanning\b|\btimesheet\b|\bexpenses?\b|\bpricing\b|\bheadcount\b"),
-        (_D.OTHER, r"\breadme\b"),
+        (_D.OTHER, r"\breadme\b"),  # and once more below: whatever it is about, it is a readme
         (_D.OTHER, r"\breadme\b|\bchangelog\b|\blicen[cs]e\b|\bcontributing\b|\bminutes\b|\bnotes\b|\binvoice\b|\b(?:users? ?)?(?:guide|manual|handbook|tutorial|instructions?)\b"),
     )
 )  # fmt: skip
