@@ -169,6 +169,11 @@ CACHES = {
         "LOCATION": "django_cache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
+    "previews": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "django_cache_previews",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
 
 # --- Mail: alerts alone. Without EMAIL_URL no channel can be e-mail, and nothing is sent. -----------------------------

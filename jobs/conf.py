@@ -305,7 +305,7 @@ SETTINGS: tuple[Setting, ...] = (
        "Where people and services reach the console: alerts carry links; without it no job runs elsewhere."),
     _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _hosts, "host names, separated by commas",
        "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
-    _S("REMOTE_RUNS_FOLLOWED", "remote_runs_followed", "100", _whole(0, 10_000), "a whole number from 0 to 10000",
+    _S("REMOTE_RUNS_FOLLOWED", "remote_runs_followed", "100", _whole(0, 1_000), "a whole number from 0 to 1000",
        "How many runs by other services a worker process follows without a thread; each further one holds a thread."),
     _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),

@@ -32,7 +32,7 @@ class ModelAnswered(Exception):
         # settings, nobody's document.
         misled = 300 <= status < 400 or status in (404, 405)
         ours = "invalid API key: " if status in (401, 403) else "invalid configuration: " if misled else ""
-        super().__init__(f"{ours}the model's endpoint answered HTTP {status}{wait}: {said}")
+        super().__init__(f"{ours}HTTP {status}{wait}: {said}")
         self.status = status
         self.retry_after = retry_after
 

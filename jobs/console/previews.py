@@ -3,13 +3,15 @@
 import secrets
 from dataclasses import dataclass, replace
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import QueryDict
 
 from jobs.console.bulk import Ask
 from jobs.domain.bulk import Kind
 
 HOLDS_MINUTES = 10
+# Of their own: however many are looked at, they push out neither notes of what a form has made nor counts of logins.
+CACHE = "previews"
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,13 @@ def keep(ask: Ask, expected: int | None) -> str:
     preview_id, within = secrets.token_hex(8), ask.filter.within
     kept = {"kind": ask.kind.value, "query": ask.query(), "expected": expected,
             "within": None if within is None else sorted(within)}  # fmt: skip
-    cache.set(_key(preview_id), kept, HOLDS_MINUTES * 60)
+    caches[CACHE].set(_key(preview_id), kept, HOLDS_MINUTES * 60)
     return preview_id
 
 
 def find(preview_id: str) -> Shown | None:
     """What was shown under an id; None: nothing, or it no longer holds."""
-    kept = cache.get(_key(preview_id)) if looks_like(preview_id) else None
+    kept = caches[CACHE].get(_key(preview_id)) if looks_like(preview_id) else None
     if kept is None:
         return None
     ask = Ask.parse(Kind(kept["kind"]), QueryDict(kept["query"]))

@@ -130,13 +130,15 @@ class Options:
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> "Options":
-        """Reads what was kept; what a later release knows more is left out."""
-        known = {name: found[name] for name in cls.__dataclass_fields__ if name in found}
-        states = known.pop("states", ())
-        first = cls(states=tuple(map(str, states)) if isinstance(states, list | tuple) else ())
-        return replace(
-            first, **{name: value for name, value in known.items() if _like(getattr(first, name), value, name)}
-        )
+        """Reads what was kept; what a later release knows more, and what is `unreadable`, is left out."""
+        unreadable = cls.unreadable(found)
+        known = {name: found[name] for name in cls.__dataclass_fields__ if name in found and name not in unreadable}
+        return cls(**known | {"states": tuple(map(str, known.pop("states", ())))})
+
+    @classmethod
+    def unreadable(cls, found: dict[str, Any]) -> list[str]:
+        """The options whose value is of no kind that they can have: another program wrote them."""
+        return [name for name in cls.__dataclass_fields__ if name in found and not _like(name, found[name])]
 
     def with_states(self, states: tuple[str, ...]) -> "Options":
         """The same for jobs in these states only."""
@@ -161,8 +163,11 @@ class Options:
         _between("priority", self.priority, -PRIORITIES, PRIORITIES)
 
 
-def _like(first: Any, value: Any, name: str) -> bool:
+def _like(name: str, value: Any) -> bool:
     """Is this a value of that option? Those that are off at first are numbers, but for a moment."""
+    if name == "states":
+        return isinstance(value, list | tuple)
+    first = getattr(Options, name)
     if first is not None:
         return type(value) is type(first)
     return value is None or type(value) is (str if name == "brake_since" else int)

@@ -26,7 +26,9 @@ _TOKEN = re.compile(r"<\w{1,10}>|[a-z][a-z']{0,40}[a-z]\d?|[a-z]|[.;!?](?=\s|$)|
 _NAME_PART = re.compile(r"[A-Z]{1,20}(?=[A-Z][a-z])|[A-Z]?[a-z]{1,40}|[A-Z]{1,20}")
 _BREAKS = frozenset(".;!?\n")
 _TELLING = frozenset(f"class:@{name}" for name in ("database", "broker", "process", "browser", "cluster", "key"))
-_NO_CLASS = frozenset({"error", "exception", "runtimeerror", "baseexception", "systemerror"})
+_OURS = "jobs."
+_NO_CLASS = frozenset({"error", "exception", "runtimeerror", "baseexception", "systemerror", "systemexit",
+                       "keyboardinterrupt"})  # fmt: skip
 _SHORT = {
     "can't": ("cannot",), "couldn't": ("could", "not"), "doesn't": ("does", "not"), "didn't": ("did", "not"),
     "isn't": ("is", "not"), "wasn't": ("was", "not"), "won't": ("will", "not"), "don't": ("do", "not"),
@@ -72,6 +74,8 @@ def read_features(
     """What of a message has a weight: words, pairs of words, concepts, a subject with what is said of it, names."""
     if class_name.rpartition(".")[2].lower() in _NO_CLASS:
         class_name = ""
+    if class_name.startswith(_OURS):  # where it lies in this program says nothing of what happened
+        class_name = class_name.rpartition(".")[2]
     tokens = [*_tokens(said), *_words_of(named), *_words_of(class_name)]
     words = [stem(token) for token in tokens if token not in _BREAKS]
     yield from words

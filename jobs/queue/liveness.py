@@ -65,7 +65,7 @@ def report_progress(worker: str, reports: Sequence[Progress], using: Connection 
     run("report_progress", params | _keys([report.run for report in reports]), using)
 
 
-def save_checkpoint(of: Run, checkpoint: str, version: str | None = None, using: Connection | None = None) -> None:
+def save_checkpoint(of: Run, checkpoint: str, using: Connection | None = None, *, version: str | None = None) -> None:
     """Stores a checkpoint (JSON text) and the version of the handler that wrote it, None where it declares none.
 
     Raises `RunLost` when the run is no longer ours.

@@ -19,6 +19,7 @@ from jobs.domain.bulk import (
     Kind,
     Options,
 )
+from jobs.domain.json_input import json_object
 from jobs.domain.states import state
 from jobs.queue.statements import Row, run
 
@@ -91,6 +92,8 @@ class Taken:
     options: Options
     total: int
     reached: int = 0
+    # Options that cannot be read, so that nobody knows how it is to be done.
+    unreadable: tuple[str, ...] = ()
 
 
 # --- The set ----------------------------------------------------------------------------------------------------------
@@ -213,12 +216,11 @@ def take(operation_id: int, runner: str) -> Taken | None:
     if not rows:
         return None
     row = rows[0]
-    return Taken(row["id"], Kind(row["kind"]), row["actor"], row["reason"], _options(row["options"]), row["total"],
-                 row["reached"])  # fmt: skip
-
-
-def _options(found: Any) -> Options:
-    return Options.of(json.loads(found) if isinstance(found, str) else found)
+    found = json.loads(row["options"]) if isinstance(row["options"], str) else row["options"]
+    options = json_object(found)
+    unreadable = tuple(Options.unreadable(options)) if isinstance(found, dict) else ("options",)
+    return Taken(row["id"], Kind(row["kind"]), row["actor"], row["reason"], Options.of(options), row["total"],
+                 row["reached"], unreadable)  # fmt: skip
 
 
 def lock(operation_id: int, runner: str) -> float | None:

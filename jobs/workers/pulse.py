@@ -90,7 +90,16 @@ class Pulse:
         self._active.end_overlong(self._limits)
         self._reports.write(self._link)
         for refresh in self._refreshers:
+            self._refresh(refresh)
+
+    def _refresh(self, refresh: Callable[[Link], None]) -> None:
+        """One that fails keeps no other from its turn; without the database none has one."""
+        try:
             refresh(self._link)
+        except Exception as error:
+            if is_outage(error):
+                raise
+            log.exception("worker.refresh_failed")
 
     def _beat(self) -> None:
         runs = [active.run for active in self._active.all()]

@@ -85,7 +85,7 @@ class RunReporter:
         """Stores a checkpoint before it returns. Outages and locked rows are waited out, unless the run has to stop."""
         text = clean_json(data, max_bytes=LARGEST_CHECKPOINT_BYTES).text
         run, version = self._active.run, registry.version(self._active.job.type)
-        self._patiently(lambda connection: liveness.save_checkpoint(run, text, version, connection))
+        self._patiently(lambda connection: liveness.save_checkpoint(run, text, connection, version=version))
 
     def checkpoint_version(self) -> str | None:
         """What wrote the checkpoint that the run begins with."""

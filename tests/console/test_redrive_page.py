@@ -66,7 +66,7 @@ def test_what_left_the_set_since_the_look_is_told(operator: Client) -> None:
 
 def test_more_than_can_be_counted_is_no_reason_to_refuse(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     JobFactory.create_batch(40, dead=True)
-    monkeypatch.setattr("jobs.console.queries.bulk.MOST_COUNTED", 5)
+    monkeypatch.setattr("jobs.console.queries.bulk.LOOKS", ((5, 2.0),))
     page = operator.get("/bulk/retry/").content.decode()
     assert operator.post(ACTIONS["bulk_retry"], form(page, typed="5")).status_code == 302
     assert Operation.objects.get().total == 40

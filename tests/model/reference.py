@@ -81,6 +81,7 @@ class Job:
     submitted_by: str | None = None
     checkpoint: Any = None
     checkpoint_at: Any = None
+    checkpoint_version: Any = None
     unique_key: str | None = None
     fingerprint: Any = None
     origin_id: str | None = None

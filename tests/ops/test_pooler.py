@@ -1,7 +1,9 @@
 """PgBouncer in transaction mode: the console works through it, and a worker says what it lacks there and goes on."""
 
+import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,17 +46,19 @@ def test_a_session_of_ones_own_is_known_and_keeps_plans(db_clean: None) -> None:
 
 
 @pytest.fixture
-def pooled(db_clean: None, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def pooled(db_clean: None) -> Iterator[Callable[[str], str]]:
     """`pooled("transaction")`: the address of the test database through a pooler in that mode."""
     if PGBOUNCER is None:
         pytest.skip(f"there is no pgbouncer: {INSTALL}")
     started: list[subprocess.Popen[bytes]] = []
+    folder = Path(tempfile.mkdtemp(prefix="detiq-pooler-"))
+    folder.chmod(0o777)  # another user runs it, to whom pytest's own folders are shut
 
     def start(mode: str) -> str:
         with socket.create_server(("127.0.0.1", 0)) as free:
             listen = free.getsockname()[1]
         database = settings.DATABASES["default"]
-        config = tmp_path / f"{mode}.ini"
+        config = folder / f"{mode}.ini"
         config.write_text(
             CONFIG.format(
                 name=database["NAME"],
@@ -63,11 +67,9 @@ def pooled(db_clean: None, tmp_path: Path) -> Iterator[Callable[[str], str]]:
                 user=database["USER"],
                 listen=listen,
                 mode=mode,
-                folder=tmp_path,
+                folder=folder,
             )
         )
-        for path in (tmp_path, *list(tmp_path.parents)[:2]):
-            path.chmod(0o777)
         command = [PGBOUNCER, str(config)]  # it refuses to be root
         started.append(subprocess.Popen(command, stderr=subprocess.DEVNULL, **server_user().popen))
         url = f"postgresql://{database['USER']}@127.0.0.1:{listen}/{database['NAME']}"
@@ -78,6 +80,7 @@ def pooled(db_clean: None, tmp_path: Path) -> Iterator[Callable[[str], str]]:
     for process in started:
         process.terminate()
         process.wait(10)
+    shutil.rmtree(folder)
 
 
 def _until(true: Callable[[], bool], seconds: float = 10) -> None:

@@ -224,9 +224,11 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
 
 
 def _preview(ask: Ask, form_token: str) -> str | None:
-    """The preview that a form confirms, if it asks for what that showed."""
+    """The preview that a form confirms, unless it asks for something else than that showed. One that is kept no more may
+    have been confirmed by the same form."""
     shown = previews.find(form_token)
-    return form_token if shown and (shown.ask.kind, shown.ask.query()) == (ask.kind, ask.query()) else None
+    same = shown is None or (shown.ask.kind, shown.ask.query()) == (ask.kind, ask.query())
+    return form_token if previews.looks_like(form_token) and same else None
 
 
 def _expired(shown_at: str) -> bool:

@@ -1,7 +1,7 @@
 """Our configuration, secrets, image and rights: only an operator can change them."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, Rule, Sign
+from jobs.domain.rules.base import BROAD, SOURCE, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
         " | must be configured | feature flag",
         _FATAL,
         "our configuration is wrong",
-        BROAD,
+        SOURCE,
     ),
     Rule(
         "own-thing-missing",

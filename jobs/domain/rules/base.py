@@ -46,8 +46,8 @@ class Rule:
     weighs: float | None = None
 
 
-#: Words that errors of several types share, or the queue's own list; a status, or a class that only names the network.
-BROAD, STATUS = 0.25, 0.75
+#: Words that errors of several types share; a class that only names the network; the queue's own list; a status.
+BROAD, NETWORK, SOURCE, STATUS = 0.25, 0.75, 2.0, 2.5
 
 Phrase = tuple[str, ...]
 

@@ -1,7 +1,7 @@
 """Exception classes, of Python and of others. Particular ones first; those that any mistake can raise come last."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, STATUS, Rule, Sign
+from jobs.domain.rules.base import BROAD, NETWORK, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -91,7 +91,7 @@ RULES: tuple[Rule, ...] = (
         " | ModelNotReadyException | TryAgain | FetchError",
         _TRANSIENT,
         "the other side failed for now, or asks us to wait",
-        STATUS,
+        NETWORK,
     ),
     Rule(
         "exception-input",
@@ -140,10 +140,10 @@ RULES: tuple[Rule, ...] = (
         " | RequestsError",
         _TRANSIENT,
         "the network between failed",
-        STATUS,
+        NETWORK,
     ),
     Rule("exception-refused", Sign.EXCEPTION, "ConnectionRefusedError", _INFRASTRUCTURE, "a connection was refused"),
-    Rule("exception-connection", Sign.EXCEPTION, "ConnectionError", _TRANSIENT, "the network between failed", STATUS),
+    Rule("exception-connection", Sign.EXCEPTION, "ConnectionError", _TRANSIENT, "the network between failed", NETWORK),
 )
 
 #: Asked only after the status: classes that any mistake on this input can raise.

@@ -1,7 +1,7 @@
 """Statuses, the words that the job queue has always looked for, and the evidence of all words: the weakest signs."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, STATUS, Rule, Sign
+from jobs.domain.rules.base import SOURCE, STATUS, Rule, Sign
 from jobs.domain.rules.exceptions import GENERIC
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         "master_enc_key | missing secret | invalid configuration",
         _FATAL,
         "names our configuration",
-        BROAD,
+        SOURCE,
     ),
     Rule(
         "word-infrastructure",
@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
         "out of memory | heap out | connection refused | econnrefused | prisma | database | worker exited | sigkill",
         _INFRASTRUCTURE,
         "names something that we run",
-        BROAD,
+        SOURCE,
     ),
     Rule(
         "word-logical",
@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
         "validation | invalid input | not found | unauthorized | bad request",
         _LOGICAL,
         "says that the input or the target is wrong",
-        BROAD,
+        SOURCE,
     ),
 )
 

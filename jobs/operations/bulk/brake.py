@@ -10,6 +10,8 @@ FEWEST = 5
 
 def tripped(operation: Taken) -> str | None:
     """Why it has to stop, in a sentence; None: it may go on."""
+    if operation.unreadable:
+        return f"how it is to be done cannot be read: {', '.join(operation.unreadable)}"
     if operation.kind is not Kind.RETRY:
         return None
     return _failing(operation) or _waiting(operation)
