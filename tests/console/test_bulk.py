@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
+from jobs.console import previews
 from jobs.console.bulk import Ask, preview_url
 from jobs.console.queries import bulk as read
 from jobs.domain.bulk import Kind, Options
@@ -173,6 +174,15 @@ def test_the_same_form_twice_is_one_operation(operator: Client) -> None:
     first, second = operator.post(ACTIONS["bulk_retry"], sent), operator.post(ACTIONS["bulk_retry"], sent)
     assert first["Location"] == second["Location"]
     assert Operation.objects.count() == 1 and AuditEntry.objects.count() == 1
+
+
+def test_a_preview_that_is_kept_no_more_is_still_confirmed_once(operator: Client) -> None:
+    JobFactory.create_batch(3, dead=True)
+    sent = form(operator.get("/bulk/retry/?type=CRAWL").content.decode())
+    first = operator.post(ACTIONS["bulk_retry"], sent)
+    caches[previews.CACHE].clear()
+    assert operator.post(ACTIONS["bulk_retry"], sent)["Location"] == first["Location"]
+    assert Operation.objects.count() == 1
 
 
 def test_jobs_that_arrive_after_the_look_do_not_join(operator: Client) -> None:
@@ -407,7 +417,7 @@ def test_a_preview_that_is_gone_or_unclear_begins_nothing(admin: Client, empty_c
         with pytest.raises(CommandError, match=said) as refused:
             call_command(*words, *([] if "--reason" in words else ["--reason", "x"]), stdout=io.StringIO())
         assert refused.value.returncode == code and not Operation.objects.exists()
-    cache.clear()
+    caches[previews.CACHE].clear()
     with pytest.raises(CommandError, match="one holds for 10 minutes"):
         call_command(*everything, "--yes", stdout=io.StringIO())
     page = admin.get("/bulk/retry/")

@@ -225,3 +225,13 @@ def test_the_set_grows_and_shrinks_before_the_word_and_the_operation_knows(conn:
     begun = bulk.start(KIM, Kind.RETRY, DEAD, reason="x", expected=43)
     assert Operation.objects.get(pk=begun.id).options["shown"] == 43
     assert operations.take(begun.id, "r").options.shown == 43  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("options", ['{"rate": "120"}', '{"brake_percent": 1.5}', "[]", "7"])
+def test_an_operation_whose_options_cannot_be_read_is_held_not_guessed(conn: Any, options: str) -> None:
+    insert(conn, "a", status="FAILED", dlq=True, error="x")
+    number = begin()
+    conn.execute("UPDATE operation SET options = %s::jsonb WHERE id = %s", [options, number])
+    operation = work(number)
+    assert (operation.state, row(conn, "a")["status"]) == ("BRAKED", "FAILED")
+    assert "cannot be read" in operation.note
