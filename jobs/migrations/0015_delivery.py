@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("jobs", "0014_acting")]
+    dependencies = [("jobs", "0014_checkpoint_version")]
 
     operations = [
         migrations.RunSQL(
