@@ -438,7 +438,9 @@ def test_what_was_queued_for_later_is_claimed_when_it_is_due_however_far_back_cl
     assert found == long_ago, "what is due tomorrow lets no claim read over today's rows"
 
 
-def test_a_job_that_claims_passed_over_wakes_workers_as_soon_as_the_next_look_finds_it(conn: Any, make_conn: Any) -> None:
+def test_a_job_that_claims_passed_over_wakes_workers_as_soon_as_the_next_look_finds_it(
+    conn: Any, make_conn: Any
+) -> None:
     listener = make_conn()
     assert look_how_far_back(conn)
     insert(conn, "late", queuedAt=datetime(2020, 1, 1, tzinfo=UTC))
