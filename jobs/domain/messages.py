@@ -24,7 +24,7 @@ _FRAME = re.compile(
     re.VERBOSE,
 )
 _APPENDIX = re.compile(
-    r"^\s*(?:=*\s*call log:?|=+ logs =+|stacktrace:?|backtrace:?|troubleshooting:|"
+    r"^(?:=*\s*call log:?|=+ logs =+|stacktrace:?|backtrace:?|troubleshooting:|"
     r"call stack:?|note: use debug=).{0,200}$",
     re.IGNORECASE,
 )
@@ -61,7 +61,7 @@ def message_lines(text: str) -> list[str]:
     kept: list[str] = []
     in_python_trace = False
     for line in lines:
-        if _APPENDIX.match(line):
+        if _APPENDIX.match(line.lstrip()):
             break
         if _FRAME.match(line[:1200]):
             in_python_trace = 'File "' in line or line.startswith("Traceback") or in_python_trace

@@ -16,10 +16,12 @@ from jobs.console import previews
 from jobs.console.bulk import Ask
 from jobs.console.queries import bulk as preview
 from jobs.console.queries import operations as read
+from jobs.console.queries import system
 from jobs.domain.bulk import SPECS, STATE_WORDS, Kind, Options
 from jobs.domain.errors import AlreadyBegun, InvalidInput, OperationNotFound, PreviewGone
 from jobs.management.shell import REFUSED, is_terminal, person, seconds_until
 from jobs.operations import bulk
+from jobs.queue.connections import ONLY_READ
 from jobs.queue.statements import Row
 
 SLICE_SECONDS = 1.0
@@ -119,6 +121,8 @@ def confirm(command: BaseCommand, preview_id: str, options: dict[str, Any]) -> N
     if (operation_id := bulk.begun(preview_id)) is not None:
         raise AlreadyBegun(operation_id)
     if (shown := previews.find(preview_id)) is None:
+        if not system.writable():  # then the page could not keep it
+            raise CommandError(ONLY_READ, returncode=REFUSED)
         raise PreviewGone(preview_id, previews.HOLDS_MINUTES)
     if shown.ask.is_empty:
         _asked(command, shown.ask, options)

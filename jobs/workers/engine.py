@@ -150,6 +150,7 @@ class Engine:
             del self._busy[me]
         if isinstance(outcome, Elsewhere):
             self._follower.follow(active, outcome)
+            self.dispatcher.look_now()  # no end that is recorded brings this thread its next job
         else:
             self._finish(active, outcome)
 

@@ -218,7 +218,7 @@ def test_only_the_ends_of_a_long_message_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["no not cannot ", "could not find ", "550 ", "invalid_", "http://a ", "card was ", "image "]
+    "piece", ["no not cannot ", "could not find ", "550 ", "invalid_", "http://a ", "card was ", "image ", " "]
 )
 def test_a_message_of_50_kilobytes_is_read_at_once(piece: str) -> None:
     sign = FailureSign(piece * (50_000 // len(piece)))

@@ -425,3 +425,32 @@ def test_under_an_old_transaction_a_claim_does_not_read_over_the_rows_of_the_pas
     assert not look_how_far_back(conn, least_dead=10**9) and not look_how_far_back(conn, most_queued=0)
     insert(conn, "earlier", queuedAt=datetime(2019, 1, 1, tzinfo=UTC))
     assert claim_one(conn).run.job_id == "earlier"
+
+
+def test_what_was_queued_for_later_is_claimed_when_it_is_due_however_far_back_claims_look(conn: Any) -> None:
+    long_ago = datetime.now(UTC) - timedelta(hours=1)
+    insert(conn, "later", queuedAt=long_ago, nextRetryAt=datetime.now(UTC) + timedelta(seconds=0.2))
+    insert(conn, "tomorrow", queuedAt=long_ago - timedelta(hours=1), nextRetryAt=datetime.now(UTC) + timedelta(days=1))
+    assert look_how_far_back(conn)
+    conn.execute("SELECT pg_sleep(0.25)")
+    assert claim_one(conn).run.job_id == "later"
+    found = conn.execute("SELECT grace_until FROM sweep_duty WHERE name = 'claim floor'").fetchone()[0]
+    assert found == long_ago, "what is due tomorrow lets no claim read over today's rows"
+
+
+def test_a_job_that_claims_passed_over_wakes_workers_as_soon_as_the_next_look_finds_it(
+    conn: Any, make_conn: Any
+) -> None:
+    listener = make_conn()
+    assert look_how_far_back(conn)
+    insert(conn, "late", queuedAt=datetime(2020, 1, 1, tzinfo=UTC))
+    assert claim(conn).jobs == []
+    listener.execute("LISTEN detiq_jobs")
+    look_how_far_back(conn)
+    assert len(list(listener.notifies(timeout=1, stop_after=1))) == 1
+    look_how_far_back(conn)
+    assert list(listener.notifies(timeout=0.2)) == [], "nothing new: nobody is woken"
+    insert(conn, "earlier", queuedAt=datetime(2019, 1, 1, tzinfo=UTC))
+    assert len(list(listener.notifies(timeout=1, stop_after=1))) == 1
+    look_how_far_back(conn, least_dead=10**9)
+    assert len(list(listener.notifies(timeout=1, stop_after=1))) == 1, "without a look back all may be claimed"

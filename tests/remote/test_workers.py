@@ -93,6 +93,16 @@ def test_a_run_elsewhere_holds_no_thread_until_so_many_are_followed(conn: Any, s
         assert row(conn, "far-2")["checkpoint"] == {"page": 7}
 
 
+def test_a_thread_that_a_run_elsewhere_gives_back_takes_the_next_job_at_once(conn: Any, start_worker: Any) -> None:
+    with Service() as service:
+        RemoteTypeFactory(url=service.url)
+        start_worker(JOB_WORKER_CONCURRENCY="1", JOB_WORKER_POLL_INTERVAL_MS="60000")
+        wait_for(lambda: conn.execute("SELECT types FROM worker WHERE 'FAR' = ANY (types)").fetchone())
+        conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
+                        SELECT 'j' || n, 't' || n, 'FAR', '{}' FROM generate_series(1, 3) n""")
+        assert asked(service, n=3)
+
+
 def test_a_killed_worker_loses_the_run_and_the_late_end_is_refused(conn: Any, start_worker: Any) -> None:
     with Service() as service:
         RemoteTypeFactory(url=service.url)

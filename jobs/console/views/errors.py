@@ -107,7 +107,8 @@ def page(request: HttpRequest, status: int, text: str) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
     template = _TEMPLATES.get(status, "console/refused.html")
-    response = render(request, template, {"reason": text, "exception": text, "status_code": status}, status=status)
+    context = {"reason": text, "exception": text, "status_code": status, "only_read": text == ONLY_READ}
+    response = render(request, template, context, status=status)
     if status == 503:
         response["Retry-After"] = "5"
     return response

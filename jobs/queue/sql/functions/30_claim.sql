@@ -694,8 +694,9 @@ $$;
 
 -- Since when the longest waiting job waits, while many dead rows are not cleaned away: an old transaction holds them, and a claim
 -- would read over all that were queued since it began. Claims pass over what is older, by the index alone. Null when that would
--- help nobody: with few dead rows, or with so many jobs waiting that a claim finds some at once. What is committed later than
--- `p_late_seconds` after its own time waits for the next look. Answers whether there is one now.
+-- help nobody: with few dead rows, or with so many jobs waiting that a claim finds some at once. What joins the streams before
+-- it is too old to count (60 s) is looked at, too. What is committed later than `p_late_seconds` after its own time waits for
+-- the next look, which wakes the workers. Answers whether there is one now.
 CREATE OR REPLACE FUNCTION detiq_claim_floor(p_least_dead bigint, p_most_queued integer, p_late_seconds double precision)
 RETURNS boolean
 LANGUAGE plpgsql
@@ -705,23 +706,32 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
 DECLARE
+    began_  timestamptz := clock_timestamp();  -- what is committed during a long look is not older than this
+    before_ timestamptz := (SELECT grace_until FROM sweep_duty WHERE name = 'claim floor');
     floor_  timestamptz;
     queued_ bigint;
 BEGIN
     IF coalesce((SELECT n_dead_tup >= p_least_dead FROM pg_stat_user_tables
                   WHERE relid = to_regclass('"PlatformJob"')), false) THEN
-        SELECT count(*), least(min(q.since), clock_timestamp() - make_interval(secs => p_late_seconds))
+        SELECT count(*), least(min(q.since), began_ - make_interval(secs => p_late_seconds))
           INTO queued_, floor_
           FROM (SELECT coalesce(j."requeuedAt", j."queuedAt")::timestamptz AS since
                   FROM "PlatformJob" j
                  WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NULL
+                 UNION ALL
+                SELECT coalesce(j."requeuedAt", j."queuedAt")::timestamptz
+                  FROM "PlatformJob" j
+                 WHERE j.status = 'QUEUED' AND j."nextRetryAt" IS NOT NULL AND j."nextRetryAt" <= began_ + interval '90 s'
                  LIMIT p_most_queued + 1) q;
         floor_ := CASE WHEN queued_ <= p_most_queued THEN floor_ END;
     END IF;
     INSERT INTO sweep_duty AS d (name, looked_at, grace_until)
     SELECT 'claim floor', clock_timestamp(), floor_
-     WHERE floor_ IS NOT NULL OR EXISTS (SELECT 1 FROM sweep_duty WHERE name = 'claim floor' AND grace_until IS NOT NULL)
+     WHERE floor_ IS NOT NULL OR before_ IS NOT NULL
         ON CONFLICT (name) DO UPDATE SET looked_at = excluded.looked_at, grace_until = excluded.grace_until;
+    IF before_ IS NOT NULL AND coalesce(floor_ < before_, true) THEN
+        PERFORM pg_notify('detiq_jobs', '');  -- claims passed over something until now
+    END IF;
     RETURN floor_ IS NOT NULL;
 END
 $$;
