@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from django import template
@@ -32,6 +33,7 @@ def look(status: object, dlq: bool = False) -> Look:
     return Look(shown or "(empty)", "unknown")
 
 
+@lru_cache(maxsize=512)  # a page has a hundred of them
 def _sprite(sheet: str, name: str, classes: str = "icon") -> SafeString:
     return format_html(
         '<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>', classes, static(f"img/{sheet}.svg"), name

@@ -1,23 +1,20 @@
 """The tenants' page: who has jobs or a setting, the busiest first."""
 
-from typing import Any
-
 from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.queries.counts import STATES
 from jobs.console.queries.db import Row, fetch
 
 MOST = 50
-# Counting them stops here.
-MOST_COUNTED = 10_000
 
 
-def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:
+def page(name: str, running: dict[str, int], first: list[str], waiting: list[str]) -> list[Row]:
     """Up to `MOST` tenants whose name has a text: those named `first`, then by what waits and runs (`running`).
 
-    All counters of all tenants are read only where a name is looked for or too few tenants wait.
+    `waiting`: those with most waiting, in order. All counters of all tenants are read only where a name is looked for, too
+    few wait, or not all may be seen.
     """
-    busiest = [] if name else _busiest(running, first)
+    busiest = [] if name or scope.limited() else list(dict.fromkeys((*first, *waiting)))[:MOST]
     those = "tenant_id = ANY (%(busiest)s)" if len(busiest) == MOST else "true"
     return fetch(
         f"""SELECT t.tenant_id, t.queued, t.retry_wait, t.dead, t.total, coalesce(r.n, 0) AS running,
@@ -38,51 +35,6 @@ def page(name: str, running: dict[str, int], first: list[str]) -> list[Row]:
               LEFT JOIN tenant_setting s USING (tenant_id)
              ORDER BY t.tenant_id = ANY (%(first)s) DESC, t.queued DESC, running DESC, t.total DESC, t.tenant_id
              LIMIT {MOST}""",  # noqa: S608
-        {"cap": conf().tenant_cap, "name": name, "busiest": busiest} | _known(running, first) | scope.params(),
-    )
-
-
-def _busiest(running: dict[str, int], first: list[str]) -> list[str]:
-    """At most `MOST` tenants with something queued, by what `page` sorts by: from the counters of what is queued alone."""
-    rows = fetch(
-        f"""SELECT tenant_id, sum(c.n) AS queued, max(coalesce(r.n, 0)) AS running
-              FROM (SELECT tenant_id, n FROM tally_state WHERE state = 'QUEUED' AND n <> 0
-                    UNION ALL
-                    SELECT tenant_id, n FROM tally_delta WHERE to_state = 'QUEUED'
-                    UNION ALL
-                    SELECT tenant_id, -n FROM tally_delta WHERE from_state = 'QUEUED') c
-              LEFT JOIN unnest(%(names)s::text[], %(ns)s::bigint[]) AS r (tenant_id, n) USING (tenant_id)
-             WHERE {scope.only("tenant_id")}
-             GROUP BY 1 HAVING sum(c.n) > 0
-             ORDER BY tenant_id = ANY (%(first)s) DESC, queued DESC, running DESC, tenant_id LIMIT {MOST}""",  # noqa: S608
-        _known(running, first) | scope.params(),
-    )
-    return [row["tenant_id"] for row in rows]
-
-
-def _known(running: dict[str, int], first: list[str]) -> dict[str, Any]:
-    return {"names": list(running), "ns": list(running.values()), "first": first}
-
-
-def how_many(rows: list[Row]) -> int:
-    """How many tenants have jobs, of which these are a `page`: exact below `MOST_COUNTED`, where counting stops."""
-    if len(rows) < MOST:
-        return len(rows)
-    return max(int(rows[0]["tenants"]), _all_tenants())
-
-
-def _all_tenants() -> int:
-    """The tenants with a folded counter, by jumping from one to the next."""
-    found = fetch(
-        f"""WITH RECURSIVE one AS (
-                (SELECT tenant_id FROM tally_state WHERE n > 0 AND {scope.only("tenant_id")} ORDER BY tenant_id LIMIT 1)
-                UNION ALL
-                SELECT next.tenant_id FROM one CROSS JOIN LATERAL (
-                    SELECT tenant_id FROM tally_state
-                     WHERE n > 0 AND tenant_id > one.tenant_id AND {scope.only("tenant_id")}
-                     ORDER BY tenant_id LIMIT 1) next
-            )
-            SELECT count(*) AS n FROM (SELECT 1 FROM one LIMIT {MOST_COUNTED}) c""",  # noqa: S608
-        scope.params(),
-    )
-    return int(found[0]["n"])
+        {"cap": conf().tenant_cap, "name": name, "busiest": busiest, "first": first,
+         "names": list(running), "ns": list(running.values())} | scope.params(),
+    )  # fmt: skip

@@ -44,7 +44,7 @@ def _of_some() -> dict[str, Any]:
             for row in shared.get().live:
                 if not row["inline"]:
                     running[row["tenant_id"]] = running.get(row["tenant_id"], 0) + row["n"]
-            rows = tenants_read.page("", running, [])
+            rows = tenants_read.page("", running, [], [])
     except TooSlow as error:
         return {"too_slow": str(error)}
     names = [*WORDS, *sorted(set(states) - set(WORDS))]

@@ -25,13 +25,15 @@ def tenants(request: HttpRequest) -> HttpResponse:
     try:
         now, more = shared.get(), detail.get()
         with limited():
-            rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST])
+            rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST], more.waiting)
             oldest = capacity.oldest_of([row["tenant_id"] for row in rows if row["queued"]])
-            total = read.how_many(rows) if not name else rows[0]["tenants"] if rows else 0
+        total = rows[0]["tenants"] if rows else 0
+        if len(rows) == read.MOST and not name and not scope.limited():
+            total = max(total, more.with_jobs)
         context |= {
             "rows": list(zip(rows, lines(rows, oldest, now, more), strict=True)),
             "total": total,
-            "at_least": total >= read.MOST_COUNTED,
+            "at_least": total >= capacity.MOST_COUNTED,
             "server_now": now.at,
             "verdict": _verdict_of_some(rows) if scope.limited() else verdicts.tenants(now, more),
             "fairness": None if scope.limited() else more.fairness,

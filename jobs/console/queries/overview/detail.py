@@ -14,6 +14,8 @@ from jobs.console.queries.workers import lines as registry
 from jobs.queue import pauses
 
 TOP = 8
+# So many of those with most waiting are known by name.
+WAITING = 200
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Detail:
     starved: dict[str, timedelta]
     took: Capacity
     active: frozenset[str]
+    waiting: list[str]
+    with_jobs: int
 
     @property
     def fairness(self) -> float | None:
@@ -50,7 +54,7 @@ def read_detail() -> Detail:
         heads = drain.heads.read()
         took = tenants.capacity(now, live)
         spread = times.times(now)
-        queued, waiting = tenants.waiting(200)
+        queued, waiting = tenants.waiting(WAITING)
         caps, full_types = tenant_caps(_names(live, heads, queued)), _full_types(live)
         running = tenants.running(live)
         full = {name for name, cap in caps.items() if cap is not None and running.get(name, 0) >= cap}
@@ -73,6 +77,8 @@ def read_detail() -> Detail:
             starved=starved,
             took=took,
             active=active,
+            waiting=list(queued),
+            with_jobs=tenants.with_jobs(),
         )
 
 

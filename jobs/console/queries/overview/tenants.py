@@ -20,6 +20,7 @@ TURNS = 3
 STARVED_LEAST = timedelta(minutes=2)
 # Pairs of type and priority in which a tenant's oldest job is looked for.
 MOST_LANES = 200
+MOST_COUNTED = 10_000
 
 
 @dataclass
@@ -113,6 +114,22 @@ def waiting(most: int) -> tuple[dict[str, int], int]:
         {"most": most},
     )
     return {row["tenant_id"]: row["n"] for row in rows}, int(rows[0]["tenants"]) if rows else 0
+
+
+def with_jobs() -> int:
+    """How many tenants have jobs, by jumping from one to the next: exact below `MOST_COUNTED`, where counting stops."""
+    found = fetch(
+        """WITH RECURSIVE one AS (
+               (SELECT tenant_id FROM tally_state WHERE n > 0 ORDER BY tenant_id LIMIT 1)
+               UNION ALL
+               SELECT next.tenant_id FROM one CROSS JOIN LATERAL (
+                   SELECT tenant_id FROM tally_state
+                    WHERE n > 0 AND tenant_id > one.tenant_id ORDER BY tenant_id LIMIT 1) next
+           )
+           SELECT count(*) AS n FROM (SELECT 1 FROM one LIMIT %(most)s) c""",
+        {"most": MOST_COUNTED},
+    )
+    return int(found[0]["n"])
 
 
 def running(live: list[Row], name: str = "n") -> dict[str, int]:
