@@ -26,6 +26,8 @@ os.environ["DETIQ_VAR_DIR"] = TEST_DIR
 os.environ["DATABASE_URL"] = os.environ.get("DETIQ_TEST_DATABASE_URL") or (
     f"postgresql://{ROLE}@/{ROLE}?host={quote(f'{TEST_DIR}/run', safe='')}"
 )
+# The workers of pytest-xdist have a database each, and files of their own.
+os.environ["ARTIFACT_STORAGE"] = f"file://{TEST_DIR}/artifacts-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
 os.environ["SECRET_KEY"] = "a-key-for-tests-alone-of-32-characters-or-more"
 os.environ["DETIQ_INSECURE_COOKIES"] = "1"
 os.environ["ALERTS_STAND_IN_SECONDS"] = "0"  # the console of the browser's tests must open no alert in the midst of one

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from datetime import datetime
 from typing import Any
 
@@ -14,22 +15,29 @@ type Row = dict[str, Any]
 PAGE_SECONDS = 2.0
 
 
+_in_force: ContextVar[str] = ContextVar("detiq_statement_timeout")
+
+
 class TooSlow(Exception):
     """A read took longer than a page may wait."""
 
 
 @contextmanager
 def limited(seconds: float = PAGE_SECONDS) -> Iterator[None]:
-    """A transaction in which each statement may take `seconds`. Raises `TooSlow`."""
+    """A transaction in which each statement may take `seconds`; a limit around it holds again after it. Raises `TooSlow`."""
+    limit = f"{int(seconds * 1000)}ms"
+    around = _in_force.set(limit)
     try:
         with transaction.atomic():
-            _limit(f"{int(seconds * 1000)}ms")
+            _limit(limit)
             yield
-            _limit("0")
+            _limit("0" if around.old_value is Token.MISSING else around.old_value)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooSlow(f"the database did not answer in {seconds:g} s") from error
         raise
+    finally:
+        _in_force.reset(around)
 
 
 @contextmanager

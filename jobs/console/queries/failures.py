@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django.http import QueryDict
 
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
-from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
+from jobs.console.queries.db import Row, TooSlow, database_now, fetch, fetch_one, limited, planned
 from jobs.console.queries.groups import SPANS, Span
+from jobs.console.queries.overview.sharing import Shared
 from jobs.console.queries.rollups import CAUSES, FAILING_TENANTS
 
 MOST_TYPES = 40
@@ -138,6 +140,32 @@ class Table:
     lines: list[Line]
     total: Line
     more: int = 0
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Both tables of one moment, by the database's clock."""
+
+    at: datetime
+    types: Table
+    tenants: Table
+
+
+def tables(filter_: FailureFilter, now: datetime) -> Tables:
+    """The tables of a filter. Those of everything are read once for all who look, and are a second or two old."""
+    if filter_.narrowed or scope.limited():
+        return Tables(now, by_type(filter_, now), by_tenant(filter_, now))
+    return _of_everything[filter_.span.key].get()
+
+
+def _read_everything(span: Span) -> Tables:
+    # The roll-ups of 90 days lie in one table; the planner takes the last day for a tenth of them.
+    with limited(), planned(seqscan=False):
+        now, filter_ = database_now(), FailureFilter(span=span)
+        return Tables(now, by_type(filter_, now), by_tenant(filter_, now))
+
+
+_of_everything = {key: Shared(partial(_read_everything, span), longest=5.0, ahead=0.5) for key, span in SPANS.items()}
 
 
 def by_type(filter_: FailureFilter, now: datetime) -> Table:

@@ -20,7 +20,7 @@ from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
 from jobs.console.queries.db import Row, database_now, limited
-from jobs.console.queries.overview import shared
+from jobs.console.queries.overview import acted
 from jobs.console.queries.workers import silent_after
 from jobs.console.verbs import VERBS, Done, Verb, command_word
 from jobs.console.views.once import once, token
@@ -128,7 +128,7 @@ def _act(name: str, request: HttpRequest) -> HttpResponse:
         return _form(
             request, name, row, form, 422, {error.field: f"{error.message[:1].upper()}{error.message[1:500]}."}
         )
-    shared.changed()
+    acted()
     return _answer(request, name, row, said)
 
 
@@ -161,7 +161,7 @@ def undo_purge(request: HttpRequest, job_id: str) -> HttpResponse:
     if not can(request.user, "restore", row["tenant_id"]):
         raise PermissionDenied(f"Your role may not do this; {who_may('restore')} may. Nothing was changed.")
     said = VERBS["restore"].act(person(request), row, "purge undone", {})
-    shared.changed()
+    acted()
     return done(request, f"{words.title(row)[:120]}: {said.text}", job_url(job_id))
 
 

@@ -16,7 +16,7 @@ from jobs.console.paging import Page, decode
 from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import alerts as read
 from jobs.console.queries.db import Row, database_now, limited
-from jobs.console.queries.overview import shared
+from jobs.console.queries.overview import acted
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.alerts import RULES, Rule
 from jobs.domain.errors import InvalidInput
@@ -150,7 +150,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _alert(request, alert_id, form, 422)
     operations.acknowledge(person(request), alert_id, form.cleaned_data["reason"])
-    shared.changed()
+    acted()
     return done(request, "Acknowledged; it stays open until it is over.", f"/alerts/alert/?id={alert_id}")
 
 

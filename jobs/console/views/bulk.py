@@ -20,7 +20,7 @@ from jobs.console.queries import counts
 from jobs.console.queries import jobs as jobs_read
 from jobs.console.queries.bulk import Preview
 from jobs.console.queries.db import database_now
-from jobs.console.queries.overview import shared
+from jobs.console.queries.overview import acted
 from jobs.console.views.once import token
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.bulk import (
@@ -217,7 +217,7 @@ def _start(kind: Kind) -> Callable[..., HttpResponseBase]:
         url = reverse("console:operation", args=[started.id])
         if not started.fresh:
             return done(request, str(AlreadyBegun(started.id)).capitalize() + ".", url)
-        shared.changed()
+        acted()
         return HttpResponseRedirect(url)
 
     return action(f"bulk_{kind.value}")(_guarded(kind, start))

@@ -10,7 +10,7 @@ from jobs.console import scope
 from jobs.console.forms import EnqueueForm
 from jobs.console.links import job_url
 from jobs.console.permissions import can, who_may
-from jobs.console.queries.overview import shared
+from jobs.console.queries.overview import acted, shared
 from jobs.console.views.once import once, token
 from jobs.console.views.render import person
 from jobs.domain.errors import InvalidInput
@@ -43,7 +43,7 @@ def enqueue(request: HttpRequest) -> HttpResponse:
     except InvalidInput as error:
         form.add_error(_FIELDS.get(error.field, "config"), error.message)
         return _form(request, form, 422)
-    shared.changed()
+    acted()
     messages.success(request, f"Queued as {made}.")
     return HttpResponseRedirect(job_url(made))
 

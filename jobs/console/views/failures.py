@@ -54,8 +54,8 @@ def _tables(filter_: FailureFilter, state: str, more: bool, now: datetime) -> di
         states=[str(one) for one in states] if states else None,
     )  # fmt: skip
     pinned = filter_.pinned(now)
-    types = read.by_type(filter_, now)
-    tenants = read.by_tenant(filter_, now)
+    counted = read.tables(filter_, now)
+    of_tables = filter_.pinned(counted.at)
     return {
         "server_now": now,
         "groups": [(line, _runs(pinned, group=line.fingerprint), _runs(pinned, group=line.fingerprint, end="dead"))
@@ -63,9 +63,9 @@ def _tables(filter_: FailureFilter, state: str, more: bool, now: datetime) -> di
         "cut": len(lines) == most,
         "more_url": failures_url(**filter_.params(), state=state, causes="more") if len(lines) == most and not more else "",
         "states": _states(filter_, state, {} if scope.limited() else groups.count_by_state(filter_.span, now)),
-        "verdict": verdict(filter_, types, lines),
-        "types": table(types, pinned, "type", state),
-        "tenants": table(tenants, pinned, "tenant", state),
+        "verdict": verdict(filter_, counted.types, lines),
+        "types": table(counted.types, of_tables, "type", state),
+        "tenants": table(counted.tenants, of_tables, "tenant", state),
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import pauses as read
 from jobs.console.queries.db import TooSlow, database_now, limited
-from jobs.console.queries.overview import PauseLine, shared
+from jobs.console.queries.overview import PauseLine, acted, shared
 from jobs.console.views.enqueue import KNOWN
 from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
@@ -157,7 +157,7 @@ def pause(request: HttpRequest) -> HttpResponse:
         request, "pause", request.POST.get("token", ""),
         lambda: str(actions.pause(who, reason=data["reason"], ends_in_seconds=seconds, **scope)),
     )  # fmt: skip
-    shared.changed()
+    acted()
     named = scope_words(scope["type"], scope["tenant_id"], scope["project_id"])
     return done(request, f"{named} is paused; running jobs finish.", reverse("console:pauses"))
 
@@ -179,7 +179,7 @@ def _line(raw: str) -> PauseLine:
 @require_safe
 def lift(request: HttpRequest) -> HttpResponse:
     """The dialog that lifts one."""
-    shared.changed()
+    acted()
     return _lift(request, _line(request.GET.get("id", "")), ReasonForm(), 200)
 
 
@@ -214,14 +214,14 @@ def _lift(request: HttpRequest, line: PauseLine, form: ReasonForm, status: int) 
 @action("resume")
 def resume(request: HttpRequest) -> HttpResponse:
     """Lifts one pause, or everything that pauses everything."""
-    shared.changed()
+    acted()
     line = _line(request.POST.get("id", ""))
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return _lift(request, line, form, 422)
     actions.resume(person(request), reason=form.cleaned_data["reason"], pause_id=line.pause.id)
     still = _still(line)
-    shared.changed()
+    acted()
     return done(request, f"{line.pause.scope}: the pause is lifted.{_still_words(still)}", reverse("console:pauses"))
 
 

@@ -5,20 +5,19 @@ from jobs.console.queries.overview.detail import Detail, read_detail
 from jobs.console.queries.overview.drain import Minute, TypeLine, heads
 from jobs.console.queries.overview.failing import GroupLine, Kind
 from jobs.console.queries.overview.held import Overdue, PauseLine
-from jobs.console.queries.overview.sharing import Shared
+from jobs.console.queries.overview.sharing import Shared, acted, forget_all
 from jobs.console.queries.overview.snapshot import TOP, Snapshot, read
 from jobs.console.queries.overview.tenants import TenantLine
 
 # What every page's frame needs: as fresh as the last change that was announced.
 shared: Shared[Snapshot] = Shared(lambda: read())  # noqa: PLW0108  (the name is looked up when it is asked)
 # Charts and comparisons, which a second more or less does not change.
-detail: Shared[Detail] = Shared(read_detail, longest=10.0, shortest=2.0, ahead=3.0)
+detail: Shared[Detail] = Shared(read_detail, longest=10.0, shortest=2.0, ahead=3.0, draws=True)
 
 
 def forget() -> None:
     """What was read no longer serves anybody: after an action of this process, and between tests."""
-    shared.clear()
-    detail.clear()
+    forget_all()
     heads.clear()
 
 
@@ -34,6 +33,7 @@ __all__ = [
     "Snapshot",
     "TenantLine",
     "TypeLine",
+    "acted",
     "detail",
     "forget",
     "read",

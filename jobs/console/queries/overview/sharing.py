@@ -3,6 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
 
 import structlog
 from django.db import Error, connections
@@ -10,6 +12,23 @@ from django.db import Error, connections
 from jobs.console.queries.db import TooSlow
 
 log = structlog.get_logger("jobs.console")
+
+
+# Every one of this process.
+_all: "WeakSet[Shared[Any]]" = WeakSet()
+
+
+def forget_all() -> None:
+    """What was read serves nobody any more, whoever keeps it."""
+    for one in list(_all):
+        one.clear()
+
+
+def acted() -> None:
+    """Somebody did something here: what is read from now on holds it, but for what only compares and draws."""
+    for one in list(_all):
+        if not one.draws:
+            one.changed()
 
 
 class Shared[T]:
@@ -20,8 +39,16 @@ class Shared[T]:
     """
 
     def __init__(
-        self, read: Callable[[], T], longest: float = 1.0, shortest: float = 0.1, ahead: float = float("inf")
+        self,
+        read: Callable[[], T],
+        longest: float = 1.0,
+        shortest: float = 0.1,
+        ahead: float = float("inf"),
+        *,
+        draws: bool = False,
     ) -> None:
+        """Times in seconds. `draws`: one action more or less does not show in it."""
+        self.draws = draws
         self._read = read
         self._longest, self._shortest, self._ahead = longest, shortest, ahead
         self._lock = threading.Lock()
@@ -30,6 +57,7 @@ class Shared[T]:
         self._changes = 0
         self._seen = -1
         self._reader: threading.Thread | None = None
+        _all.add(self)
 
     def changed(self) -> None:
         """Something changed: what was read before must not serve those who ask from now on."""
