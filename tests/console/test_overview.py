@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.console import charts, verdicts, words
-from jobs.console.queries import overview
+from jobs.console.queries import lists, overview
 from jobs.console.queries.overview import Minute, Shared, read, read_detail, times
 from jobs.models import TallyFlow
 from tests.factories import JobFactory, PauseFactory, WorkerFactory, everything
@@ -195,3 +195,12 @@ def test_what_was_forgotten_during_a_reading_is_not_brought_back() -> None:
     assert ahead is not None
     ahead.join(5)
     assert shared.get() == "reading 3"
+
+
+@pytest.mark.django_db
+def test_what_somebody_did_here_is_seen_at_once_in_what_is_kept_for_all(operator: Client) -> None:
+    job = JobFactory(dead=True, fingerprint="v1:one", error="kept for a while")
+    assert "kept for a while" in operator.get("/dlq/").content.decode()
+    assert lists.dead_groups()[0][0]["n"] == 1
+    operator.post("/actions/retry/", {"id": job.id, "reason": "again"})
+    assert lists.dead_groups() == ([], False)
