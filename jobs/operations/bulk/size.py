@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 SMALLEST, FIRST, LARGEST = 10, 50, 500
-BATCH_SECONDS, TOO_LONG_SECONDS = 0.05, 0.08
-# What a slow batch taught is forgotten by a fifth with each batch: sizes follow the slow ones, not the mean.
-FORGOTTEN = 0.8
+BATCH_SECONDS, TOO_LONG_SECONDS = 0.065, 0.095
+# What a slow batch taught is forgotten by two fifths with each batch: sizes follow the slow ones, not the mean.
+FORGOTTEN = 0.6
 
 
 @dataclass
