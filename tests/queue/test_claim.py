@@ -428,7 +428,7 @@ def test_under_an_old_transaction_a_claim_does_not_read_over_the_rows_of_the_pas
 
 
 def test_what_was_queued_for_later_is_claimed_when_it_is_due_however_far_back_claims_look(conn: Any) -> None:
-    long_ago = datetime.now(UTC) - timedelta(hours=1)
+    long_ago = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)  # as exact as another program's tables are
     insert(conn, "later", queuedAt=long_ago, nextRetryAt=datetime.now(UTC) + timedelta(seconds=0.2))
     insert(conn, "tomorrow", queuedAt=long_ago - timedelta(hours=1), nextRetryAt=datetime.now(UTC) + timedelta(days=1))
     assert look_how_far_back(conn)
