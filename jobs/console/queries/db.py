@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
@@ -16,6 +17,7 @@ PAGE_SECONDS = 2.0
 
 
 _in_force: ContextVar[str] = ContextVar("detiq_statement_timeout")
+_switched: ContextVar[Mapping[str, bool]] = ContextVar("detiq_planner_methods", default=MappingProxyType({}))
 
 
 class TooSlow(Exception):
@@ -54,10 +56,18 @@ def one_snapshot() -> Iterator[None]:
 
 @contextmanager
 def planned(**switches: bool) -> Iterator[None]:
-    """Planner methods switched for the statements inside, in the transaction that is open: `planned(seqscan=False)`."""
-    _switch(switches)
-    yield
-    _switch({name: not on for name, on in switches.items()})
+    """Planner methods switched for the statements inside, in the transaction that is open: `planned(seqscan=False)`.
+
+    What was switched around it is so again after it.
+    """
+    around = _switched.get()
+    inside = _switched.set({**around, **switches})
+    try:
+        _switch(switches)
+        yield
+        _switch({name: around.get(name, not on) for name, on in switches.items()})
+    finally:
+        _switched.reset(inside)
 
 
 def _switch(switches: Mapping[str, bool]) -> None:
