@@ -73,15 +73,16 @@ def measure(lab: Lab, kind: str, dead: bool, query: str, options: OperationsOpti
         way = Detiq(connection, "bench")
         until = time.monotonic() + options.seconds
         before = _claims(way, lambda: time.monotonic() < until)
-        rows = [_measured(lab, url, connection, kind, query, before)]
+        number, row = _measured(lab, url, connection, kind, query, before)
+        rows = [row]
         if options.undo and kind == "purge":
-            rows.append(_measured(lab, url, connection, "restore", f"operation={rows[0].pop('number')}", before))
-        return [{name: cell for name, cell in row.items() if name != "number"} for row in rows]
+            rows.append(_measured(lab, url, connection, "restore", f"operation={number}", before)[1])
+        return rows
 
 
 def _measured(
     lab: Lab, url: str, connection: Connection, kind: str, query: str, before: list[float]
-) -> dict[str, Cell]:
+) -> tuple[int, dict[str, Cell]]:
     way = Detiq(connection, "bench")
     with _watching(url) as watched, begun(lab, url, kind, query) as child:
         while child.poll() is None and not watched.at_it.wait(0.05):
@@ -91,7 +92,7 @@ def _measured(
     if child.returncode != 0:
         raise JobsError(f"the operation did not end well: {said[-2000:]}")
     number = json.loads(said)["id"]
-    return _row(kind, number, connection, before, during, watched) | {"number": number}
+    return number, _row(kind, number, connection, before, during, watched)
 
 
 def _fill(connection: Connection, options: OperationsOptions, dead: bool) -> None:

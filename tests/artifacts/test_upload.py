@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 import shutil
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.files.storage import FileSystemStorage, storages
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from jobs.artifacts import records, storage
@@ -22,6 +21,7 @@ from jobs.models import ArtifactFile, AuditEntry, LifecycleEvent, ProjectArtifac
 from jobs.operations import artifacts
 from jobs.operations.retention import retention
 from tests.artifacts.helpers import KIM, STORY, files, uploaded
+from tests.together import at_once
 from tests.workers.helpers import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -142,19 +142,7 @@ def test_a_key_that_is_not_the_tenants_is_never_read(key: str) -> None:
 
 
 def test_two_uploads_of_one_file_at_once_are_two_artifacts(choose: Callable[..., None]) -> None:
-    made: list[str] = []
-
-    def upload() -> None:
-        try:
-            made.append(uploaded(b"same" * 100_000).id)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=upload) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    made = at_once(*[lambda: uploaded(b"same" * 100_000).id] * 2)
     assert len(set(made)) == 2 == len(files()) == ProjectArtifact.objects.count() == LifecycleEvent.objects.count()
 
 

@@ -1,7 +1,6 @@
 """What goes wrong elsewhere when people act: pressed twice, at the same moment, by odd requests, on any way to the same deed."""
 
 import re
-import threading
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -10,7 +9,6 @@ from urllib.parse import urljoin
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connections
 from django.test import Client
 
 from jobs.console import metrics
@@ -40,6 +38,7 @@ from tests.factories import (
     user,
 )
 from tests.operations.bulk_helpers import work
+from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -91,25 +90,6 @@ def test_a_pause_sent_twice_is_one_and_a_fresh_form_is_another(operator: Client,
 
 
 # --- At the same moment -----------------------------------------------------------------------------------------------
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """All at the same moment, each on a connection of its own: their answers."""
-    gate, answers = threading.Barrier(len(acts)), []
-
-    def go(act: Callable[[], Any]) -> None:
-        try:
-            gate.wait(10)
-            answers.append(act())
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=go, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers
-
-
 @pytest.mark.django_db(transaction=True)
 def test_six_posts_at_once_are_one_transition(as_role: Callable[..., Client], empty_cache: None) -> None:
     client = as_role("admin")

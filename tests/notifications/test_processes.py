@@ -1,13 +1,11 @@
 """Real workers: a death is told and an alert delivered without anybody's doing; a killed worker loses no message."""
 
-import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, connections
 
 from jobs.notifications import deliveries as queue
 from jobs.workers import alerts as watch
@@ -27,6 +25,7 @@ from tests.notifications.helpers import (
     rows,
 )
 from tests.notifications.test_alerts import regress
+from tests.together import at_once
 from tests.workers.helpers import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,17 +81,10 @@ def test_many_that_send_at_once_send_each_message_once(conn: Any, settings: Any)
         evaluate(conn)
 
         def send() -> None:
-            try:
-                while deliver():
-                    pass
-            finally:
-                connections.close_all()
+            while deliver():
+                pass
 
-        threads = [threading.Thread(target=send) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(*[send] * 4)
     assert len(http.got) == len({said["id"] for said in http.bodies}) == 20
     assert {(row["state"], row["attempts"]) for row in deliveries(conn)} == {("SENT", 1)}
 
@@ -122,15 +114,7 @@ def test_a_console_ends_pauses_once_while_no_worker_does(conn: Any, settings: An
     )
     conn.execute("""INSERT INTO "SystemConfig" (key, value) VALUES ('queue.paused', 'true')""")
 
-    def console() -> None:
-        watch.stand_in()
-        connection.close()
-
-    threads = [threading.Thread(target=console) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[watch.stand_in] * 4)
     assert rows(conn, "SELECT value FROM \"SystemConfig\" WHERE key = 'queue.paused'") == [{"value": "false"}]
     ended = rows(conn, "SELECT lifted_by, lift_reason, lifted_at = ends_at AS then FROM queue_pause ORDER BY id")
     assert ended == [{"lifted_by": "sweep", "lift_reason": "its end has come", "then": True},

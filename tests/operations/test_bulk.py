@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connections
+from django.db import DatabaseError
 
 from jobs.domain.bulk import CAME_BACK, EARLIER_IN_TRASH, GONE, KEY_HELD, REDRIVEN, Kind, OperationState
 from jobs.domain.errors import (
@@ -25,6 +25,7 @@ from jobs.queue import transitions
 from jobs.queue.operations import Selection
 from tests.operations.bulk_helpers import DEAD, EVERYTHING, KIM, begin, dead, outcomes, trash, work
 from tests.queue.helpers import BOOM, claim, claim_one, finish, insert, row
+from tests.together import at_once
 
 WHO = {"actor": "dana", "reason": "x"}
 Connect = Callable[[], Any]
@@ -89,17 +90,7 @@ def test_more_than_was_shown_is_refused(conn: Any) -> None:
 
 def test_the_same_key_is_one_operation_even_at_the_same_moment(conn: Any) -> None:
     dead(conn, 20)
-    found: list[int] = []
-
-    def ask() -> None:
-        found.append(begin(key="once"))
-        connections.close_all()
-
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = at_once(*[lambda: begin(key="once")] * 6)
     assert len(found) == 6 and len(set(found)) == 1
     assert Operation.objects.count() == 1 and OperationItem.objects.count() == 20
     assert AuditEntry.objects.filter(action="bulk_retry").count() == 1

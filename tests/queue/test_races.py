@@ -15,28 +15,10 @@ from jobs.models import Job
 from jobs.queue import transitions
 from jobs.queue.sweep import Sweep
 from tests.queue.helpers import claim, finish, history, insert, row, running
+from tests.together import at_once
 
 WHO: dict[str, Any] = {"actor": "kim", "reason": "because"}
 HOUR = timedelta(hours=1)
-
-
-def at_once(*works: Callable[[], None]) -> None:
-    """Runs them in threads; raises what the first of them raised."""
-    errors: list[BaseException] = []
-
-    def run(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001 - raised below
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    if errors:
-        raise errors[0]
 
 
 # --- An end and a cancel ----------------------------------------------------------------------------------------------

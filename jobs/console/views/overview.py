@@ -10,6 +10,7 @@ from jobs.console.queries import counts
 from jobs.console.queries import tenants as tenants_read
 from jobs.console.queries.db import TooSlow, database_now, limited
 from jobs.console.queries.overview import TOP, Detail, Snapshot, TypeLine, detail, shared
+from jobs.console.queries.overview import tenants as capacity
 from jobs.console.views.render import show
 from jobs.domain.alerts import RULES
 from jobs.domain.states import WORDS
@@ -40,11 +41,7 @@ def _of_some() -> dict[str, Any]:
     try:
         with limited():
             states, now = counts.by_state(), database_now()
-            running: dict[str, int] = {}
-            for row in shared.get().live:
-                if not row["inline"]:
-                    running[row["tenant_id"]] = running.get(row["tenant_id"], 0) + row["n"]
-            rows = tenants_read.page("", running, [], [])
+            rows = tenants_read.page("", capacity.running(shared.get().live), [], [])
     except TooSlow as error:
         return {"too_slow": str(error)}
     names = [*WORDS, *sorted(set(states) - set(WORDS))]
