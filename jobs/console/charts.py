@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from jobs.console.queries.overview import Minute
 from jobs.console.queries.overview.failing import Heat
 from jobs.console.queries.overview.times import Spread
 from jobs.templatetags.formats import duration_text
+from jobs.templatetags.markup import format_html, format_html_join
 
 WIDTH, HEIGHT = 640, 250
 LEFT, RIGHT = 34, 570

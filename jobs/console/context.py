@@ -114,7 +114,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "nav_url": reverse("console:nav"),
         "nav_current": request.GET.get("page", "")[:40] if name == "nav" else PARENT.get(name or "", name),
         "pause_line_url": reverse("console:pause_line"),
-        "nav": lambda: navigation(user, snapshot()),
+        "nav": cache(lambda: navigation(user, snapshot())),
         "pause_line": lambda: pause_line(snapshot()),
         "limited_to": scope.current(),
     }

@@ -5,14 +5,13 @@ from hashlib import sha256
 from typing import Any
 
 import django_tables2 as tables
-from django.template.loader import render_to_string
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.console import words
 from jobs.console.links import job_url
 from jobs.domain.states import state
 from jobs.templatetags import console as tags
+from jobs.templatetags.markup import format_html
 
 
 def _cell(th: str = "", td: str = "") -> dict[str, dict[str, str]]:
@@ -88,8 +87,14 @@ class JobsTable(tables.Table):
         )  # fmt: skip
 
     def render_doing(self, record: dict[str, Any]) -> SafeString:
-        context = {"doing": words.doing(record, self.gates), "server_now": self.gates.now}
-        return render_to_string("console/partials/_doing.html", context)
+        doing, clock = words.doing(record, self.gates), {"server_now": self.gates.now}
+        held = SafeString('<span class="held">Held</span> ') if doing.held else ""
+        bar: SafeString | str = ""
+        if doing.bar is not None:
+            figure = tags.progress(doing.bar)
+            bar = format_html('<span class="bar-text">{}<span class="num">{} %</span></span> ', figure, doing.bar)
+        until = format_html("{}, ", tags.until(clock, doing.until)) if doing.until else ""  # type: ignore[arg-type]
+        return format_html('{}{}{}<span title="{}">{}</span>', held, bar, until, doing.text, doing.text)
 
     def render_attempt(self, record: dict[str, Any]) -> str:
         return words.attempt(record)

@@ -9,11 +9,11 @@ from django import template
 from django.template import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.domain import states
 from jobs.templatetags import figures, formats, json_tree
+from jobs.templatetags.markup import format_html
 
 register = template.Library()
 

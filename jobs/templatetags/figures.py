@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
+
+from jobs.templatetags.markup import escape, format_html
 
 MOST_BLOCKS = 16
 SPARK_FLOOR = 8

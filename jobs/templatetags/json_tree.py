@@ -3,8 +3,9 @@
 import json
 from decimal import Decimal
 
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+
+from jobs.templatetags.markup import format_html, format_html_join
 
 DEEPEST = 12
 OPEN_DEPTH = 2

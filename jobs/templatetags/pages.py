@@ -4,7 +4,6 @@ from datetime import datetime
 from hashlib import sha256
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from jobs.console import verdicts, words
@@ -13,6 +12,7 @@ from jobs.console.links import group_url as group_address
 from jobs.console.links import job_url, runs_url
 from jobs.domain.groups import OPEN, WORDS
 from jobs.templatetags.formats import duration_text, percent_text
+from jobs.templatetags.markup import format_html
 
 register = template.Library()
 

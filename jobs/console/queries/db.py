@@ -1,13 +1,14 @@
 """Runs the SQL of the pages: reads only, named columns, with a time limit."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
+from psycopg import ServerCursor
 from psycopg.errors import QueryCanceled
 
 type Row = dict[str, Any]
@@ -15,9 +16,12 @@ type Row = dict[str, Any]
 # A page waits no longer than this for one statement.
 PAGE_SECONDS = 2.0
 
-
-_in_force: ContextVar[str] = ContextVar("detiq_statement_timeout")
-_switched: ContextVar[Mapping[str, bool]] = ContextVar("detiq_planner_methods", default=MappingProxyType({}))
+# What PostgreSQL is told with each statement. A page has a dozen of them, and asking it to begin, to limit, to lift the limit
+# and to commit around each would be four more journeys; so the settings travel with the statement they are for.
+_in_force: ContextVar[Mapping[str, str]] = ContextVar("detiq_settings", default=MappingProxyType({}))
+_UNLIMITED = "0"
+# These come first in their transaction, or after one of its statements failed.
+_ABOUT_TRANSACTIONS = ("SAVEPOINT ", "RELEASE ", "ROLLBACK ", "SET TRANSACTION ")
 
 
 class TooSlow(Exception):
@@ -26,20 +30,21 @@ class TooSlow(Exception):
 
 @contextmanager
 def limited(seconds: float = PAGE_SECONDS) -> Iterator[None]:
-    """A transaction in which each statement may take `seconds`; a limit around it holds again after it. Raises `TooSlow`."""
+    """Each statement inside may take `seconds`; a limit around it holds again after it. Raises `TooSlow`.
+
+    In a transaction a statement that took too long undoes what was done inside and no more; the same limit as around it
+    adds nothing, and what it refuses ends the block around it.
+    """
     limit = f"{int(seconds * 1000)}ms"
-    around = _in_force.set(limit)
+    same = _in_force.get().get("statement_timeout") == limit
+    inside = transaction.atomic() if connection.in_atomic_block and not same else nullcontext()
     try:
-        with transaction.atomic():
-            _limit(limit)
+        with inside, _told({"statement_timeout": limit}):
             yield
-            _limit("0" if around.old_value is Token.MISSING else around.old_value)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooSlow(f"the database did not answer in {seconds:g} s") from error
         raise
-    finally:
-        _in_force.reset(around)
 
 
 @contextmanager
@@ -54,32 +59,52 @@ def one_snapshot() -> Iterator[None]:
         yield
 
 
+def planned(**switches: bool) -> AbstractContextManager[None]:
+    """Planner methods switched for the statements inside: `planned(seqscan=False)`. What was switched around it is so
+    again after it."""
+    return _told({f"enable_{name}": "on" if on else "off" for name, on in switches.items()})
+
+
 @contextmanager
-def planned(**switches: bool) -> Iterator[None]:
-    """Planner methods switched for the statements inside, in the transaction that is open: `planned(seqscan=False)`.
-
-    What was switched around it is so again after it.
-    """
-    around = _switched.get()
-    inside = _switched.set({**around, **switches})
+def _told(settings: Mapping[str, str]) -> Iterator[None]:
+    """Each statement inside carries these settings, and those around them."""
+    around = _in_force.get()
+    inside = _in_force.set({**around, **settings})
     try:
-        _switch(switches)
-        yield
-        _switch({name: around.get(name, not on) for name, on in switches.items()})
+        with nullcontext() if around else connection.execute_wrapper(_carry):
+            yield
+            _take_back({name: value for name, value in settings.items() if name not in around})
     finally:
-        _switched.reset(inside)
+        _in_force.reset(inside)
 
 
-def _switch(switches: Mapping[str, bool]) -> None:
-    calls = ", ".join(["set_config(%s, %s, true)"] * len(switches))
-    values = [value for name, on in switches.items() for value in (f"enable_{name}", "on" if on else "off")]
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {calls}", values)  # noqa: S608  (the same call again and again)
+def _carry(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    """One statement with its settings before it, in one message: outside of a transaction they hold for it alone."""
+    if sql.startswith(_ABOUT_TRANSACTIONS):
+        return execute(sql, params, many, context)
+    settings, cursor = _calls(_in_force.get()), context["cursor"].cursor
+    if many or isinstance(cursor, ServerCursor):  # of these a statement is a part: they are in a transaction
+        with connection.wrap_database_errors:
+            connection.connection.execute(settings)
+        return execute(sql, params, many, context)
+    result = execute(f"{settings}; {sql}", params, many, context)
+    while cursor.nextset():
+        pass
+    return result
 
 
-def _limit(value: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [value])
+def _take_back(settings: Mapping[str, str]) -> None:
+    """In a transaction what a statement was told would hold for those after it."""
+    if settings and connection.in_atomic_block:
+        usual = {name: _UNLIMITED if name == "statement_timeout" else "on" if value == "off" else "off"
+                 for name, value in settings.items()}  # fmt: skip
+        with connection.cursor() as cursor:
+            cursor.execute(_calls(usual))
+
+
+def _calls(settings: Mapping[str, str]) -> str:
+    """Names and values are this module's own."""
+    return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())  # noqa: S608
 
 
 def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Row]:

@@ -15,7 +15,7 @@ from jobs.console.paging import Page, decode, storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import jobs as read
 from jobs.console.queries import saved
-from jobs.console.queries.db import TooSlow, database_now, one_snapshot
+from jobs.console.queries.db import TooSlow, database_now, limited, one_snapshot
 from jobs.console.tables import JobsTable
 from jobs.console.views.bulk import menu
 from jobs.console.views.render import show, wants_part
@@ -66,8 +66,8 @@ def context(request: HttpRequest, filter_: JobFilter, path: str = "/jobs/") -> d
         "export_url": filter_.url("/export/"),
     }
     try:
-        searched = read.searchable(filter_)
-        with one_snapshot():
+        with limited(), one_snapshot():
+            searched = read.searchable(filter_)
             found["server_now"] = now = database_now()
             page = read.page(searched, after, before)
             counts = read.count(searched, page)
