@@ -6,7 +6,7 @@ do is `LIMITED`, on the pages of `LIMITED_PAGES` alone.
 
 from typing import Any
 
-from jobs.console import scope
+from jobs.console import rights, scope
 from jobs.domain.roles import Role as Role
 
 _ALL = frozenset(Role)
@@ -89,15 +89,11 @@ LONGEST_PAUSE_SECONDS = 24 * 3600
 
 
 def roles(user: Any) -> frozenset[Role]:
-    """The roles of a user; one query, remembered on the user."""
+    """The roles of a user."""
     if not getattr(user, "is_authenticated", False) or not user.is_active:
         return frozenset()
-    known: frozenset[Role] | None = getattr(user, "_detiq_roles", None)
-    if known is None:
-        names = set(user.groups.values_list("name", flat=True))
-        known = frozenset(role for role in Role if role in names or (role is Role.ADMIN and user.is_superuser))
-        user._detiq_roles = known
-    return known
+    names = rights.of(user).groups
+    return frozenset(role for role in Role if role in names or (role is Role.ADMIN and user.is_superuser))
 
 
 def role(user: Any) -> str:

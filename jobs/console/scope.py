@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from jobs.models import TenantLimit
+from jobs.console import rights
 from jobs.queue.pauses import PauseInForce
 
 type Scope = frozenset[str] | None
@@ -22,14 +22,10 @@ _current: ContextVar[Scope] = ContextVar("detiq_scope", default=None)
 
 
 def of(user: Any) -> Scope:
-    """The tenants of a user; one query, remembered on the user. Who is limited to none in particular sees all."""
+    """The tenants of a user. Who is limited to none in particular sees all."""
     if not getattr(user, "is_authenticated", False):
         return frozenset()
-    if not hasattr(user, "_detiq_scope"):
-        names = TenantLimit.objects.filter(user_id=user.pk).values_list("tenant_id", flat=True)
-        user._detiq_scope = frozenset(names) or None
-    found: Scope = user._detiq_scope
-    return found
+    return rights.of(user).tenants or None
 
 
 def current() -> Scope:

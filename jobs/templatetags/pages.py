@@ -10,8 +10,10 @@ from jobs.console import verdicts, words
 from jobs.console.forecast import Forecast
 from jobs.console.links import group_url as group_address
 from jobs.console.links import job_url, runs_url
+from jobs.console.queries.overview import TenantLine
 from jobs.domain.groups import OPEN, WORDS
-from jobs.templatetags.formats import duration_text, percent_text
+from jobs.templatetags import figures
+from jobs.templatetags.formats import count_text, duration_text, percent_text
 from jobs.templatetags.markup import format_html
 
 register = template.Library()
@@ -82,6 +84,29 @@ def between(start: datetime | None, end: datetime | None) -> SafeString:
     if start is None or end is None:
         return format_html('<span class="none">{}</span>', "–")
     return format_html("{}", duration_text((end - start).total_seconds()))
+
+
+@register.simple_tag
+def slots_of(line: TenantLine) -> SafeString:
+    """`{% slots_of line %}`: a tenant's slots in use, of its cap."""
+    if line.suspended:
+        return format_html('<span class="num">{}</span>', "suspended, cap 0")
+    if line.cap is None:
+        return format_html('<span class="num">{}, unlimited</span>', count_text(line.running))
+    slots = figures.slots_figure(line.running, line.cap, line.silent, 60)
+    return format_html('{} <span class="num">{} of {}</span>', slots, count_text(line.running), count_text(line.cap))
+
+
+@register.simple_tag
+def share_of(line: TenantLine) -> SafeString:
+    """`{% share_of line %}`: a tenant's share of worker time, beside the fair one."""
+    if line.share is None:
+        return format_html('<span class="none">{}</span>', "–")
+    bar, tone = (
+        figures.share_figure(line.share, line.fair, 60),
+        " strong" if line.greedy else "" if line.share else " zero",
+    )
+    return format_html('{} <span class="num{}">{}</span>', bar, tone, percent_text(line.share))
 
 
 @register.filter

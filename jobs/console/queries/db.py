@@ -16,8 +16,8 @@ type Row = dict[str, Any]
 # A page waits no longer than this for one statement.
 PAGE_SECONDS = 2.0
 
-# What PostgreSQL is told with each statement. A page has a dozen of them, and asking it to begin, to limit, to lift the limit
-# and to commit around each would be four more journeys; so the settings travel with the statement they are for.
+# What PostgreSQL is told with each statement. A page has a dozen of them, and asking it to begin, to limit, to lift the
+# limit and to commit around each would be four more journeys; so the settings travel with the statement they are for.
 _in_force: ContextVar[Mapping[str, str]] = ContextVar("detiq_settings", default=MappingProxyType({}))
 _UNLIMITED = "0"
 # These come first in their transaction, or after one of its statements failed.
@@ -79,18 +79,15 @@ def _told(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def _carry(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
-    """One statement with its settings before it, in one message: outside of a transaction they hold for it alone."""
+    """One statement with its settings before it, in one journey: outside of a transaction they hold for it alone."""
     if sql.startswith(_ABOUT_TRANSACTIONS):
         return execute(sql, params, many, context)
-    settings, cursor = _calls(_in_force.get()), context["cursor"].cursor
-    if many or isinstance(cursor, ServerCursor):  # of these a statement is a part: they are in a transaction
-        with connection.wrap_database_errors:
-            connection.connection.execute(settings)
-        return execute(sql, params, many, context)
-    result = execute(f"{settings}; {sql}", params, many, context)
-    while cursor.nextset():
-        pass
-    return result
+    with connection.wrap_database_errors:
+        raw = connection.connection
+        # A statement that is fetched in parts goes alone, in the transaction that it needs.
+        with nullcontext() if isinstance(context["cursor"].cursor, ServerCursor) else raw.pipeline():
+            raw.execute(_calls(_in_force.get()))
+            return execute(sql, params, many, context)
 
 
 def _take_back(settings: Mapping[str, str]) -> None:

@@ -9,11 +9,14 @@ from django.http import QueryDict
 
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
+from jobs.console.queries import groups
 from jobs.console.queries.db import Row, TooSlow, database_now, fetch, fetch_one, limited, planned
-from jobs.console.queries.groups import SPANS, Span
+from jobs.console.queries.groups import SPANS, GroupLine, Span
 from jobs.console.queries.overview.sharing import Shared
 from jobs.console.queries.rollups import CAUSES, FAILING_TENANTS
 
+# Causes shown at first.
+FEW_GROUPS = 15
 MOST_TYPES = 40
 MOST_TENANTS = 12
 PAGE = 50
@@ -144,28 +147,43 @@ class Table:
 
 @dataclass(frozen=True)
 class Tables:
-    """Both tables of one moment, by the database's clock."""
+    """Causes and both tables of one moment, by the database's clock. `states`: how many causes are in which state."""
 
     at: datetime
     types: Table
     tenants: Table
+    causes: list[GroupLine]
+    states: dict[str, int]
 
 
-def tables(filter_: FailureFilter, now: datetime) -> Tables:
-    """The tables of a filter. Those of everything are read once for all who look, and are a second or two old."""
-    if filter_.narrowed or scope.limited():
-        return Tables(now, by_type(filter_, now), by_tenant(filter_, now))
+def tables(filter_: FailureFilter, states: list[str] | None = None, most: int = FEW_GROUPS) -> Tables:
+    """The tables of a filter, and `most` of its causes in these states. Those of everything are read once for all who look,
+    and are a second or two old. Raises `TooSlow`."""
+    if filter_.narrowed or scope.limited() or states or most != FEW_GROUPS:
+        return _read(filter_, states, most)
     return _of_everything[filter_.span.key].get()
 
 
-def _read_everything(span: Span) -> Tables:
+def _read(filter_: FailureFilter, states: list[str] | None = None, most: int = FEW_GROUPS) -> Tables:
     # The roll-ups of 90 days lie in one table; the planner takes the last day for a tenth of them.
     with limited(), planned(seqscan=False):
-        now, filter_ = database_now(), FailureFilter(span=span)
-        return Tables(now, by_type(filter_, now), by_tenant(filter_, now))
+        now = database_now()
+        causes = groups.of_span(
+            filter_.span,
+            now,
+            most=most,
+            type_=filter_.type,
+            failure=filter_.failure,
+            tenant=filter_.tenant,
+            states=states,
+        )
+        counted = {} if scope.limited() else groups.count_by_state(filter_.span, now)
+        return Tables(now, by_type(filter_, now), by_tenant(filter_, now), causes, counted)
 
 
-_of_everything = {key: Shared(partial(_read_everything, span), longest=5.0, ahead=0.5) for key, span in SPANS.items()}
+_of_everything = {
+    key: Shared(partial(_read, FailureFilter(span=span)), longest=2.0, ahead=0.5) for key, span in SPANS.items()
+}
 
 
 def by_type(filter_: FailureFilter, now: datetime) -> Table:

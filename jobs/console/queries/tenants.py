@@ -1,11 +1,40 @@
 """The tenants' page: who has jobs or a setting, the busiest first."""
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.queries.counts import STATES
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import Row, fetch, limited
+from jobs.console.queries.overview import detail, shared
+from jobs.console.queries.overview import tenants as capacity
+from jobs.console.queries.overview.sharing import Shared
 
 MOST = 50
+
+
+@dataclass(frozen=True)
+class Busiest:
+    """The tenants of a page, and since when the longest-waiting job of each waits."""
+
+    rows: list[Row]
+    oldest: dict[str, datetime]
+
+
+def busiest(name: str) -> Busiest:
+    """The busiest tenants whose name has a text. Those of all are read once for all who look. Raises `TooSlow`."""
+    return _read(name) if name or scope.limited() else _of_all.get()
+
+
+def _read(name: str = "") -> Busiest:
+    now, more = shared.get(), detail.get()
+    with limited():
+        rows = page(name, capacity.running(now.live), list(more.starved)[:MOST], more.waiting)
+        return Busiest(rows, capacity.oldest_of([row["tenant_id"] for row in rows if row["queued"]]))
+
+
+_of_all = Shared(_read, longest=2.0, ahead=0.5)
 
 
 def page(name: str, running: dict[str, int], first: list[str], waiting: list[str]) -> list[Row]:

@@ -1,7 +1,6 @@
 """Failures: causes, and failure type × job type × tenant over a chosen time; every number leads to its rows."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,16 +10,14 @@ from jobs.console import scope, words
 from jobs.console.links import failures_url, runs_url
 from jobs.console.paging import Page, decode
 from jobs.console.queries import failures as read
-from jobs.console.queries import groups
-from jobs.console.queries.db import TooSlow, database_now, limited, planned
+from jobs.console.queries.db import TooSlow, database_now
 from jobs.console.queries.failures import FailureFilter, Line, Table
 from jobs.console.queries.groups import SPANS, GroupLine
 from jobs.console.views.render import show
 from jobs.domain.groups import OPEN, WORDS, GroupState
 from jobs.templatetags.formats import capped_text
 
-# Causes shown at first, and when asked for more.
-FEW_GROUPS, MOST_GROUPS = 15, 100
+MOST_GROUPS = 100  # when asked for more
 OPEN_KEY = "open"
 
 
@@ -37,35 +34,27 @@ def failures(request: HttpRequest) -> HttpResponse:
         "region_url": request.get_full_path(),
     }
     try:
-        # The roll-ups of 90 days lie in one table; the planner takes the last day for a tenth of them.
-        with limited(), planned(seqscan=False):
-            now = database_now()
-            context |= _tables(filter_, state, request.GET.get("causes") == "more", now)
+        context |= _tables(filter_, state, request.GET.get("causes") == "more")
     except TooSlow as error:
         context["too_slow"] = str(error)
     return show(request, "console/failures.html", context)
 
 
-def _tables(filter_: FailureFilter, state: str, more: bool, now: datetime) -> dict[str, Any]:
-    most = MOST_GROUPS if more else FEW_GROUPS
+def _tables(filter_: FailureFilter, state: str, more: bool) -> dict[str, Any]:
+    most = MOST_GROUPS if more else read.FEW_GROUPS
     states = sorted(OPEN) if state == OPEN_KEY else [state] if state else None
-    lines = groups.of_span(
-        filter_.span, now, most=most, type_=filter_.type, failure=filter_.failure, tenant=filter_.tenant,
-        states=[str(one) for one in states] if states else None,
-    )  # fmt: skip
-    pinned = filter_.pinned(now)
-    counted = read.tables(filter_, now)
-    of_tables = filter_.pinned(counted.at)
+    found = read.tables(filter_, [str(one) for one in states] if states else None, most)
+    pinned = filter_.pinned(found.at)
     return {
-        "server_now": now,
+        "server_now": found.at,
         "groups": [(line, _runs(pinned, group=line.fingerprint), _runs(pinned, group=line.fingerprint, end="dead"))
-                   for line in lines],
-        "cut": len(lines) == most,
-        "more_url": failures_url(**filter_.params(), state=state, causes="more") if len(lines) == most and not more else "",
-        "states": _states(filter_, state, {} if scope.limited() else groups.count_by_state(filter_.span, now)),
-        "verdict": verdict(filter_, counted.types, lines),
-        "types": table(counted.types, of_tables, "type", state),
-        "tenants": table(counted.tenants, of_tables, "tenant", state),
+                   for line in found.causes],
+        "cut": len(found.causes) == most,
+        "more_url": "" if more or len(found.causes) < most else failures_url(**filter_.params(), state=state, causes="more"),
+        "states": _states(filter_, state, found.states),
+        "verdict": verdict(filter_, found.types, found.causes),
+        "types": table(found.types, pinned, "type", state),
+        "tenants": table(found.tenants, pinned, "tenant", state),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from jobs.conf import conf
 from jobs.console import scope, verdicts, words
 from jobs.console.paging import storable
 from jobs.console.queries import tenants as read
-from jobs.console.queries.db import Row, TooSlow, limited
+from jobs.console.queries.db import Row, TooSlow
 from jobs.console.queries.overview import Detail, Snapshot, TenantLine, detail, shared
 from jobs.console.queries.overview import tenants as capacity
 from jobs.console.views.render import show
@@ -24,14 +24,13 @@ def tenants(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"name": name, "default_cap": conf().tenant_cap, "region_url": request.get_full_path()}
     try:
         now, more = shared.get(), detail.get()
-        with limited():
-            rows = read.page(name, capacity.running(now.live), list(more.starved)[: read.MOST], more.waiting)
-            oldest = capacity.oldest_of([row["tenant_id"] for row in rows if row["queued"]])
+        found = read.busiest(name)
+        rows = found.rows
         total = rows[0]["tenants"] if rows else 0
         if len(rows) == read.MOST and not name and not scope.limited():
             total = max(total, more.with_jobs)
         context |= {
-            "rows": list(zip(rows, lines(rows, oldest, now, more), strict=True)),
+            "rows": list(zip(rows, lines(rows, found.oldest, now, more), strict=True)),
             "total": total,
             "at_least": total >= capacity.MOST_COUNTED,
             "server_now": now.at,

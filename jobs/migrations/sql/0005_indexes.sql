@@ -1,7 +1,8 @@
 -- What the console looks for. Every one is partial: a job that never failed is in none of them, so that enqueueing,
 -- claiming and finishing well cost what they cost before.
--- The jobs of a failure group, newest first.
-CREATE INDEX job_group ON "PlatformJob" (fingerprint, "queuedAt" DESC, id DESC) WHERE fingerprint IS NOT NULL;
+-- The jobs of a failure group, newest first, with what tells their states: ten thousand are counted without touching a job.
+CREATE INDEX job_group_states ON "PlatformJob" (fingerprint, "queuedAt" DESC, id DESC) INCLUDE (status, dlq)
+    WHERE fingerprint IS NOT NULL;
 -- The jobs of a failure type, newest first.
 CREATE INDEX job_failure_type ON "PlatformJob" ("failureType", "queuedAt" DESC, id DESC) WHERE "failureType" IS NOT NULL;
 -- What went wrong for one tenant, newest first: few rows of a tenant that may have a million done ones.
