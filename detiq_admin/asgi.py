@@ -5,6 +5,9 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
 os.environ.setdefault("DETIQ_PROCESS", "web")
 
+from django.urls import get_resolver  # noqa: E402
+
+from detiq_admin import loaded  # noqa: E402
 from detiq_admin.body_limit import BodyLimit  # noqa: E402
 from jobs.conf import conf  # noqa: E402
 
@@ -19,4 +22,6 @@ def _stand_in() -> None:
     StandIn().start()
 
 
+_ = get_resolver().url_patterns  # a mistake in a page shows now, not at the first request
 _stand_in()
+loaded.stays()

@@ -28,11 +28,8 @@ def main() -> None:
     listener = socket.socket(fileno=parser.parse_args().fd)
     lifeline.watch(STOP_SECONDS)
 
-    from django.urls import get_resolver
-
     from detiq_admin.asgi import application
 
-    _ = get_resolver().url_patterns  # a mistake in a page shows now, not at the first request
     config = uvicorn.Config(
         application,
         lifespan="off",

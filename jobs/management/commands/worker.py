@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from detiq_admin import lifeline
+from detiq_admin import lifeline, loaded
 from jobs.domain.errors import SettingError
 
 
@@ -28,6 +28,7 @@ class Command(BaseCommand):
         except SettingError as error:
             raise CommandError(str(error)) from error
         lifeline.watch()
+        loaded.stays()
         consumer.run()
         # Handlers that did not listen may still run: their jobs are put back, and nothing may hold up the end.
         os._exit(0)
