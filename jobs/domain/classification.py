@@ -171,6 +171,7 @@ def matches(rule: Rule, evidence: Evidence) -> bool:
             return evidence.weighed.known > 0 and share[rule.failure_type] == max(share.values())
 
 
+_GENERIC = frozenset(rule.id for rule in GENERIC)
 _SURENESS = {
     Sign.PHRASE: 0,
     Sign.PATTERN: 0,
@@ -186,7 +187,7 @@ _SURENESS = {
 @lru_cache(maxsize=32)
 def by_sureness(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """The rules in the order in which they are asked; their own order is kept within a kind of sign."""
-    return tuple(sorted(rules, key=lambda rule: 4 if rule in GENERIC else _SURENESS[rule.sign]))
+    return tuple(sorted(rules, key=lambda rule: 4 if rule.id in _GENERIC else _SURENESS[rule.sign]))
 
 
 def _ends(message: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from jobs.domain.failures import FailureType
 
@@ -52,15 +53,19 @@ def weigh(
     said: str, named: str, class_name: str, names: Iterable[str], codes: Iterable[str], status: int | None
 ) -> Weighed:
     """Weighs a message as `classification.read` gives it; `named` and `class_name` are in their own case."""
-    bias, weights = _weights()
+    start, weights = _weights()
     features = set(read_features(said, named, class_name, names, codes, status))
     known = [feature for feature in features if feature in weights]
-    scores = [start + sum(weights[feature][i] for feature in known) for i, start in enumerate(bias)]
+    length = math.sqrt(sum(weights[feature].rarity ** 2 for feature in known)) or 1.0
+    scores = [
+        bias + sum(weights[feature].speaks[i] * weights[feature].rarity for feature in known) / length
+        for i, bias in enumerate(start)
+    ]
     top = max(scores)
     parts = [math.exp(score - top) for score in scores]
     said_words = sum(token not in _BREAKS for token in _tokens(said)) + max(map(_tells, known), default=0)
     words = {
-        kind: tuple(sorted((f for f in known if weights[f][i] > 0), key=lambda f: (-weights[f][i], f))[:3])  # noqa: B023
+        kind: tuple(name for _, name in sorted((-weights[f].speaks[i] * weights[f].rarity, f) for f in known)[:3])
         for i, kind in enumerate(_TYPES)
     }
     return Weighed(
@@ -177,10 +182,28 @@ def _vocabulary() -> tuple[dict[tuple[str, ...], tuple[str, ...]], int]:
     return found, max(len(key) for key in found)
 
 
+def rarity(often: int, examples: int) -> float:
+    """How much a feature counts that is in so many of the examples: the rarer the more."""
+    return math.log((1 + examples) / (1 + often)) + 1
+
+
+class Weight(NamedTuple):
+    """How much a feature speaks for each type, and how much it counts."""
+
+    speaks: tuple[float, ...]
+    rarity: float
+
+
 @lru_cache(maxsize=1)
-def _weights() -> tuple[list[float], dict[str, list[float]]]:
-    """The start and the weight of each feature, a number for each of the types, in hundredths in the file."""
-    data = json.loads((_DATA / "weights.json").read_text())
+def _weights() -> tuple[list[float], dict[str, Weight]]:
+    """The start of each type, and the features; in the file in hundredths, with in how many examples each is."""
+    return as_weights(json.loads((_DATA / "weights.json").read_text()))
+
+
+def as_weights(data: dict[str, Any]) -> tuple[list[float], dict[str, Weight]]:
     order = [data["types"].index(kind.value) for kind in _TYPES]
-    weights = {name: [values[i] / 100 for i in order] for name, values in data["weights"].items()}
+    weights = {
+        name: Weight(tuple(values[i] / 100 for i in order), rarity(values[-1], data["examples"]))
+        for name, values in data["weights"].items()
+    }
     return [data["start"][i] / 100 for i in order], weights

@@ -46,8 +46,9 @@ class Rule:
     weighs: float | None = None
 
 
-#: Words that errors of several types share; a class that only names the network; the queue's own list; a status.
-BROAD, NETWORK, SOURCE, STATUS = 0.25, 0.75, 2.0, 2.5
+#: Words that errors of several types share; a class that only names the network; the queue's own list; a status; a known
+#: reason.
+BROAD, NETWORK, SOURCE, STATUS, KNOWN = 0.25, 0.75, 2.0, 2.5, 5.0
 
 Phrase = tuple[str, ...]
 
