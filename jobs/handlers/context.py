@@ -18,25 +18,30 @@ class Reporter(Protocol):
     def checkpoint(self, data: Any) -> None: ...
 
 
+# Held for a moment, by whoever stops a run or begins to wait for that.
+_setting = threading.Lock()
+
+
 class StopSignal:
     """Set once, from any thread, when a run has to stop; carries why."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
-        self._lost = threading.Event()
+        # Most runs are never stopped and wait for nothing: what they would wait on is made when it is asked for.
+        self._event: threading.Event | None = None
+        self._lost: threading.Event | None = None
         self._reason: StopRun | None = None
         self.since: float | None = None  # monotonic seconds
-        self._lock = threading.Lock()
 
     def set(self, reason: StopRun) -> None:
         """The first reason wins: what stopped the run is what its end says. But a run that is lost is lost."""
-        with self._lock:
+        with _setting:
             if self._reason is None or (isinstance(reason, RunLost) and not isinstance(self._reason, RunLost)):
                 self._reason = reason
                 self.since = time.monotonic()
-        if isinstance(reason, RunLost):
-            self._lost.set()
-        self._event.set()
+            events = (self._event, self._lost if isinstance(reason, RunLost) else None)
+        for event in events:
+            if event is not None:
+                event.set()
 
     @property
     def reason(self) -> StopRun | None:
@@ -48,11 +53,19 @@ class StopSignal:
             raise self._reason
 
     def wait(self, seconds: float) -> bool:
-        return self._event.wait(seconds)
+        with _setting:
+            self._event = event = self._event or threading.Event()
+            if self._reason is not None:
+                event.set()
+        return event.wait(seconds)
 
     def wait_lost(self, seconds: float) -> bool:
         """Waits until the run is no longer ours, whatever else stopped it; false after so many seconds."""
-        return self._lost.wait(seconds)
+        with _setting:
+            self._lost = event = self._lost or threading.Event()
+            if isinstance(self._reason, RunLost):
+                event.set()
+        return event.wait(seconds)
 
 
 class JobContext:

@@ -4,6 +4,7 @@ all free threads in one statement and one commit, and claims nothing beyond them
 An end is kept until the database has recorded it or said that the run is no longer ours.
 """
 
+import math
 import queue
 import random
 import threading
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import psycopg
 import structlog
 
-from jobs.domain.outcomes import ClaimedJob, ClaimRequest, Completed, EndAnswer, Ended, Released, Turn
+from jobs.domain.outcomes import ClaimRequest, Completed, EndAnswer, Ended, Released, Turn
 from jobs.queue import liveness, transitions
 from jobs.workers.active import ActiveRun, ActiveRuns
 from jobs.workers.link import Backoff, Link, is_about_us, is_outage, may_pass
@@ -45,14 +46,22 @@ class ClaimTerms:
     relief: int = 0  # one claim in so many begins at a lower priority
 
 
+# Where an executing thread waits until it is told to look.
+type _Seat = queue.SimpleQueue[None]
+
+
 @dataclass
 class _State:
     ends: deque[Ended] = field(default_factory=deque)
     locked: deque[tuple[float, Ended]] = field(default_factory=deque)  # monotonic time of the next try, in order
-    free: deque["queue.SimpleQueue[ActiveRun | None]"] = field(default_factory=deque)
+    free: deque["_Seat"] = field(default_factory=deque)  # of the threads that wait for a run
+    ready: deque[ActiveRun] = field(default_factory=deque)  # claimed for them, and not taken yet
+    woken: "_Seat | None" = None  # of the thread that was told to look, and has not come yet
     look_at: float = 0.0  # monotonic time of the next look for work
     fresh: set[str] = field(default_factory=set)  # jobs that the last turn handed out and that have not ended yet
     waiting_since: float = 0.0  # monotonic time since when an end has been waiting for the others
+    handed_at: float = 0.0  # monotonic time of the last handing out
+    awake_at: float = 0.0  # monotonic time at which the dispatcher looks by itself, at the latest
     claiming: bool = True
     stopped: bool = False
 
@@ -87,25 +96,53 @@ class Dispatcher:
     # --- Called by the executing threads -----------------------------------------------------------------------------
 
     def next_run(self) -> ActiveRun | None:
-        """Waits for a run to do. None: the worker stops."""
-        slot: queue.SimpleQueue[ActiveRun | None] = queue.SimpleQueue()
+        """Waits for a run to do. None: the worker stops.
+
+        Each thread that takes a run wakes the next one, if there is more to do: waking all at once makes them wait for each
+        other, and whoever is done in a moment takes the next run without any thread being woken.
+        """
+        seat: _Seat = queue.SimpleQueue()
         with self._changed:
             if not self._state.claiming:
                 return None
-            self._state.free.append(slot)
+            if self._state.ready:
+                return self._take()
+            self._state.free.append(seat)
             # With ends waiting, the dispatcher is awake by itself in a moment at the latest.
             if not self._state.ends or self._gathered():
                 self._changed.notify_all()
-        return slot.get()
+        while True:
+            seat.get()
+            with self._changed:
+                if self._state.woken is seat:
+                    self._state.woken = None
+                if not self._state.claiming:
+                    return None
+                if self._state.ready:
+                    self._state.free.remove(seat)
+                    return self._take()
+
+    def _take(self) -> ActiveRun:
+        active = self._state.ready.popleft()
+        self._wake_one()
+        return active
+
+    def _wake_one(self) -> None:
+        state = self._state
+        if state.ready and state.free and state.woken is None:
+            state.woken = state.free[0]
+            state.woken.put(None)
 
     def end(self, ended: Ended) -> None:
         """Hands over what a run ended in. Returns at once; it will be recorded."""
         with self._changed:
-            self._state.ends.append(ended)
-            self._state.fresh.discard(ended.run.job_id)
-            if len(self._state.ends) == 1:
-                self._state.waiting_since = time.monotonic()
-                self._changed.notify_all()
+            state = self._state
+            state.ends.append(ended)
+            state.fresh.discard(ended.run.job_id)
+            if len(state.ends) == 1:
+                state.waiting_since = time.monotonic()
+                if state.awake_at > state.waiting_since + self._patience():
+                    self._changed.notify_all()
 
     # --- Called by others --------------------------------------------------------------------------------------------
 
@@ -126,7 +163,9 @@ class Dispatcher:
             self._state.claiming = False
             while self._state.free:
                 self._state.free.popleft().put(None)
+            left = [self._state.ready.popleft() for _ in range(len(self._state.ready))]
             self._changed.notify_all()
+        self._put_back(left)
 
     def stop(self) -> None:
         """Ends the loop. What is not recorded by then is logged; the sweep will find it."""
@@ -160,22 +199,32 @@ class Dispatcher:
         with self._changed:
             while not self._state.stopped:
                 due = [self._state.locked[0][0]] if self._state.locked else []
-                if self._state.claiming and self._state.free:
+                if self._state.claiming and self._slots() > 0:
                     due.append(self._state.look_at)
                 if self._state.ends:
                     due.append(0.0 if self._gathered() else self._state.waiting_since + self._patience())
                 if self._owed:
                     due.append(self._told_at + WAKE_SECONDS)
-                wait = min(due) - time.monotonic() if due else None
-                if wait is not None and wait <= 0:
+                now = time.monotonic()
+                if due and min(due) <= now:
                     return True
-                self._changed.wait(wait)
+                if self._state.fresh and self._state.handed_at + self._patience() > now:
+                    due.append(
+                        self._state.handed_at + self._patience()
+                    )  # short runs end while we sleep, and wake nobody
+                self._state.awake_at = min(due, default=math.inf)
+                self._changed.wait(self._state.awake_at - now if due else None)
+                self._state.awake_at = 0.0
             return False
 
     def _gathered(self) -> bool:
         """Has all that the last turn handed out ended, and are its threads back? Nobody waits for more than that."""
         state = self._state
-        return not state.claiming or (not state.fresh and len(state.free) >= len(state.ends))
+        return not state.claiming or (not state.fresh and self._slots() >= len(state.ends))
+
+    def _slots(self) -> int:
+        """Threads that wait and for which nothing is claimed yet."""
+        return len(self._state.free) - len(self._state.ready)
 
     def _patience(self) -> float:
         return min(LONGEST_GATHERING_SECONDS, self._turn_seconds)
@@ -191,7 +240,7 @@ class Dispatcher:
             while self._state.locked and self._state.locked[0][0] <= now:
                 self._state.ends.append(self._state.locked.popleft()[1])
             ends = [self._state.ends[i] for i in range(min(MOST_ENDS, len(self._state.ends)))]
-            slots = len(self._state.free) if self._state.claiming and (ends or self._state.look_at <= now) else 0
+            slots = max(0, self._slots()) if self._state.claiming and (ends or self._state.look_at <= now) else 0
             if slots:  # told of new work from here on, we look again after this turn
                 self._state.look_at = now + self._terms.poll_seconds
         if self._unsure:
@@ -294,28 +343,32 @@ class Dispatcher:
             self._state.ends.append(new)
 
     def _hand_out(self, turn: Turn, slots: int) -> None:
-        with self._changed:
-            self._state.fresh = {job.run.job_id for job in turn.jobs}
-            self._state.waiting_since = time.monotonic()  # those that came in meanwhile wait for what just began, too
         if turn.jobs:
             self._after = self._last_in_ring([job.tenant_id for job in turn.jobs])
-        for job in turn.jobs:
-            self._give(job)
+        runs = [ActiveRun(job) for job in turn.jobs]
+        for active in runs:
+            self._active.add(active)
+        with self._changed:
+            state = self._state
+            state.fresh = {active.run.job_id for active in runs}
+            # Those that came in meanwhile wait for what just began, too.
+            state.waiting_since = state.handed_at = time.monotonic()
+            if state.claiming:
+                state.ready.extend(runs)
+                self._wake_one()
+                runs = []
+        self._put_back(runs)
         if slots and len(turn.jobs) < slots and (turn.jobs or turn.contended):
             # There may be more: what this turn left out for fairness, or what another claimer was just looking at.
             wait = self._rng.uniform(*CONTENDED_SECONDS) if turn.contended else 0.0
             with self._changed:
                 self._state.look_at = min(self._state.look_at, time.monotonic() + wait)
 
-    def _give(self, job: ClaimedJob) -> None:
-        active = ActiveRun(job)
-        self._active.add(active)
-        with self._changed:
-            if self._state.free:
-                self._state.free.popleft().put(active)
-                return
-        # The worker was told to stop while the claim was under way: nobody will run it here.
-        self.end(Ended(job.run, Released("claimed while the worker stopped")))
+    def _put_back(self, runs: list[ActiveRun]) -> None:
+        """The worker was told to stop while the claim was under way: nobody will run them here."""
+        for active in runs:
+            active.ending = True
+            self.end(Ended(active.run, Released("claimed while the worker stopped")))
 
     def _last_in_ring(self, tenants: list[str]) -> str:
         """Where the next turn begins: after the last tenant served, going round from the one served before."""

@@ -119,6 +119,43 @@ def test_what_ends_together_is_recorded_together_and_told_within_moments(
     assert len(told) < 16, "but not at every turn"
 
 
+def test_runs_that_last_are_all_under_way_at_once(conn: Any) -> None:
+    """One thread wakes the next: none waits for the end of another's run."""
+    for n in range(8):
+        insert(conn, f"j-{n}", tenantId=f"t-{n}")
+    together = threading.Barrier(8)
+
+    def work(dispatcher: Dispatcher) -> None:
+        while (active := dispatcher.next_run()) is not None:
+            together.wait(10)
+            dispatcher.end(Ended(active.run, Completed(None)))
+
+    with _dispatching() as dispatcher:
+        for _ in range(8):
+            threading.Thread(target=work, args=(dispatcher,), daemon=True).start()
+        for n in range(8):
+            wait_status(conn, f"j-{n}", "DONE")
+        dispatcher.stop_claiming()
+
+
+def test_what_nobody_has_taken_when_the_worker_stops_is_put_back(conn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    insert(conn, "j-1", tenantId="t-1")
+    insert(conn, "j-2", tenantId="t-2")
+    monkeypatch.setattr(Dispatcher, "_wake_one", lambda self: None)
+    taken: list[Any] = []
+    with _dispatching() as dispatcher:
+        threads = [threading.Thread(target=lambda: taken.append(dispatcher.next_run()), daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: status(conn, "j-1") == status(conn, "j-2") == "RUNNING")
+        dispatcher.stop_claiming()
+        for job in ("j-1", "j-2"):
+            wait_status(conn, job, "QUEUED")
+        for thread in threads:
+            thread.join(5)
+    assert taken == [None, None]
+
+
 def _work(dispatcher: Dispatcher) -> None:
     while (active := dispatcher.next_run()) is not None:
         dispatcher.end(Ended(active.run, Completed(None)))
