@@ -27,7 +27,7 @@ WEIGHTS = Path(evidence.__file__).parent / "rules" / "weights.json"
 TYPES = [kind.value for kind in FailureType]
 EPOCHS, STEP, SHRINK = 30, 1.0, 1e-5
 TYPICAL_COUNTS, PHRASE_COUNTS = 0.6, 0.3
-LEAST_WEIGHT = 1.0
+LEAST_WEIGHT = 1.2
 
 Example = tuple[tuple[str, ...], int, float]
 

@@ -48,7 +48,7 @@ class Rule:
 
 #: Words that errors of several types share; a class that only names the network; the queue's own list; a status; a known
 #: reason.
-BROAD, NETWORK, SOURCE, STATUS, KNOWN = 0.25, 0.75, 2.0, 2.5, 5.0
+BROAD, NETWORK, SOURCE, STATUS, KNOWN = 0.25, 0.75, 2.0, 2.5, 4.0
 
 Phrase = tuple[str, ...]
 
