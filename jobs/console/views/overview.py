@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from jobs.console import charts, scope, verdicts
@@ -76,11 +77,20 @@ def _detail(now: Snapshot, more: Detail) -> dict[str, Any]:
         "detail": more,
         "failing": verdicts.failing(more.failing, now.open_groups),
         "kinds": [(kind, verdicts.beside_usual(kind.n, kind.usual)) for kind in more.failing.kinds[:5]],
-        "heat": charts.heat(more.failing.heat, more.failing.first_hour),
-        "waits": charts.spread("Wait until a start", more.times.waits, LEFT_COLUMN),
-        "runs": charts.spread("Run time", more.times.runs, RIGHT_COLUMN),
         "tenant_verdict": verdicts.tenants(now, more),
+        **_drawn(more),
     }
+
+
+def _drawn(more: Detail) -> dict[str, Any]:
+    zone = timezone.get_current_timezone_name()
+    if zone not in more.drawn:
+        more.drawn[zone] = {
+            "heat": charts.heat(more.failing.heat, more.failing.first_hour),
+            "waits": charts.spread("Wait until a start", more.times.waits, LEFT_COLUMN),
+            "runs": charts.spread("Run time", more.times.runs, RIGHT_COLUMN),
+        }
+    return more.drawn[zone]
 
 
 def top_types(lines: list[TypeLine]) -> list[TypeLine]:

@@ -1,8 +1,9 @@
 """What the overview compares and draws: failures, percentiles, tenants. Read less often than what is now."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from jobs.console.queries.db import Row, database_now, limited
 from jobs.console.queries.overview import drain, failing, snapshot, tenants, times
@@ -32,6 +33,8 @@ class Detail:
     active: frozenset[str]
     waiting: list[str]
     with_jobs: int
+    drawn: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    """Its charts by time zone, once somebody has drawn them: one reading serves many."""
 
     @property
     def fairness(self) -> float | None:
