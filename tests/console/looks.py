@@ -7,7 +7,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-SCHEMES = ("light", "dark")
+SCHEMES: tuple[Any, ...] = ("light", "dark")
 _AXE = Axe().axe_script
 
 
