@@ -19,6 +19,8 @@ INSTALL_NODE = "apt-get install -y nodejs"
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTES = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+# A process that has no tests left takes some of the other's: the longest ones come last and lie together.
+PARALLEL = ["-n", "2", "--dist", "worksteal"]
 # More than so many failures are no accident of a busy machine.
 MOST_AGAIN = 12
 
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> int:
     clean = dict(os.environ)
     NOTES.unlink(missing_ok=True)  # of an earlier run
     command = [sys.executable, "-m", "pytest"]
-    parallel = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", "2"]
+    parallel = [] if any(argument.startswith("-n") for argument in arguments) else PARALLEL
     code = subprocess.run([*command, *parallel, *arguments], env=clean, check=False).returncode
     if code != 1 or not 0 < _failed() <= MOST_AGAIN:
         return code

@@ -28,6 +28,10 @@ os.environ["DATABASE_URL"] = os.environ.get("DETIQ_TEST_DATABASE_URL") or (
 )
 # The workers of pytest-xdist have a database each, and files of their own.
 os.environ["ARTIFACT_STORAGE"] = f"file://{TEST_DIR}/artifacts-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+# The tests start hundreds of processes, each of which would compile anew whatever it imports: most of its start. Whoever
+# wants no bytecode beside the sources finds it among pytest's notes.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "bytecode")
 os.environ["SECRET_KEY"] = "a-key-for-tests-alone-of-32-characters-or-more"
 os.environ["DETIQ_INSECURE_COOKIES"] = "1"
 os.environ["ALERTS_STAND_IN_SECONDS"] = "0"  # the console of the browser's tests must open no alert in the midst of one
@@ -37,3 +41,8 @@ os.environ.setdefault("LOG_LEVEL", "INFO")
 from detiq_admin.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# It serves files to coroutines alone: the test client would start a loop for each of its requests, which takes longer than
+# most answers. The console of the browser's tests has it.
+if os.environ.get("DETIQ_PROCESS") != "web":
+    MIDDLEWARE = [one for one in MIDDLEWARE if not one.startswith("servestatic.")]  # noqa: F405

@@ -26,8 +26,9 @@ def alone() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lab(django_db_setup: None) -> Iterator[Lab]:
+    """One template for all files, which takes seconds to migrate; each test works on copies of it."""
     with open_lab() as opened:
         yield opened
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from jobs.queue.sweep import Sweep
+from tests.console.looks import look
 from tests.factories import HOSTILE, LONG, JobFactory, PauseFactory, WorkerFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -121,26 +121,19 @@ def scene(conn: psycopg.Connection[Any], text: str = "") -> None:
     conn.execute("UPDATE failure_group SET owner = %s, note = %s", [text[:200] or "dana", text or "known"])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_can_be_read_by_everyone(
-    page: Page, live_site: str, sign_in: Callable[..., Any], conn: psycopg.Connection[Any], scheme: str
+    page: Page, live_site: str, sign_in: Callable[..., Any], conn: psycopg.Connection[Any]
 ) -> None:
     sign_in("operator")
     scene(conn)
-    page.emulate_media(color_scheme=scheme)
     for place in PLACES:
-        page.goto(live_site + place)
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{place}: {found.generate_report()}"
+        look(page, live_site + place, (1280,))
 
 
-@pytest.mark.parametrize("width", [390, 800, 1200, 1440])
 def test_no_page_scrolls_sideways(
-    page: Page, live_site: str, sign_in: Callable[..., Any], conn: psycopg.Connection[Any], width: int
+    page: Page, live_site: str, sign_in: Callable[..., Any], conn: psycopg.Connection[Any]
 ) -> None:
     sign_in("operator")
     scene(conn, LONG)
-    page.set_viewport_size({"width": width, "height": 900})
     for place in PLACES:
-        page.goto(live_site + place)
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, place
+        look(page, live_site + place, (390, 800, 1200, 1440), schemes=())

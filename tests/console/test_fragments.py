@@ -79,7 +79,9 @@ PARAMETERS = ["state", "type", "tenant", "project", "failure", "worker", "error"
 def test_no_parameter_breaks_a_page_or_comes_back_as_markup(admin: Client, value: str) -> None:
     JobFactory()
     for path in [*WHOLE, "/job/", "/raw/config/", "/dialogs/cancel/", "/pauses/lift/"]:
-        for parameters in ({name: value for name in PARAMETERS if name != "q"}, {"q": value}):
+        rest = dict.fromkeys(PARAMETERS, value)
+        # The list of jobs looks at nothing else where there is a `q`.
+        for parameters in [rest, {"q": rest.pop("q")}] if path == "/jobs/" else [rest]:
             response = admin.get(path, parameters)
             assert response.status_code in {200, 302, 400, 404, 409}, path
             assert "<script>window.pwn" not in response.content.decode()

@@ -1,14 +1,13 @@
 """People in a real browser: an admin makes a user, who sets a password, adds a key, and sees the own tenants alone."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
+from tests.console.looks import fits, reads, take
 from tests.console.test_browser import page as page  # the console must stay without errors here, too
 from tests.factories import JobFactory, user
 
@@ -18,11 +17,9 @@ PASSWORD = "a staple that no horse has"
 
 def look(page: Page, name: str) -> None:
     """Accessible, and without a scroll bar at its foot; a picture where one is asked for."""
-    if folder := os.environ.get("DETIQ_TEST_PICTURES"):
-        page.screenshot(path=f"{folder}/{name}.png")
-    found = Axe().run(page).response["violations"]
-    assert [(rule["id"], node["html"][:160]) for rule in found for node in rule["nodes"]] == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    take(page, name)
+    reads(page)
+    fits(page)
 
 
 def sign_in_with(page: Page, site: str, name: str) -> None:

@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from jobs.models import Job, Operation, OperationItem, Pause, TenantLimit, TenantSetting
+from tests.console.looks import look
 from tests.console.test_browser import page as page  # the console must stay without errors here, too
 from tests.factories import LONG, JobFactory, OperationFactory, PauseFactory
 
@@ -46,23 +46,17 @@ def redrives() -> list[str]:
 
 
 @pytest.mark.parametrize("role", ["operator", "support"])
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_a_redrives_pages_are_usable_by_everybody(
-    page: Page, live_site: str, sign_in: Callable[..., Any], redrives: list[str], role: str, scheme: str, width: int
+    page: Page, live_site: str, sign_in: Callable[..., Any], redrives: list[str], role: str
 ) -> None:
     """For support staff limited to a tenant, too."""
     person = sign_in(role)
     if role == "support":
         TenantLimit.objects.create(user=person, tenant_id="acme")
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
     for place in redrives:
         if role == "support" and place.startswith("/pauses/"):
             continue
-        page.goto(live_site + place)
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, place
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{place}: {found.generate_report()}"
+        look(page, live_site + place, (1280, 390))
 
 
 def test_a_pause_until_a_time_of_ones_choice(page: Page, live_site: str, sign_in: Callable[..., Any]) -> None:

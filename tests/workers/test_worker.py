@@ -67,28 +67,28 @@ def test_cap_of_a_tenant_is_refilled_as_soon_as_a_run_ends(conn: Any, worker_pro
     )
 
 
-@pytest.mark.parametrize("type_", ["FAIL", "SYSTEM_EXIT", "UNPRINTABLE", "NUL_ERROR"])
-def test_whatever_a_handler_raises_ends_its_job_and_not_the_worker(conn: Any, worker_process: Any, type_: str) -> None:
+def test_whatever_a_handler_raises_ends_its_job_and_not_the_worker(conn: Any, worker_process: Any) -> None:
     worker_process(**KIT, JOB_WORKER_CONCURRENCY="1")
-    insert(conn, "j", type=type_)
-    wait_for(lambda: status(conn, "j") in ("RETRY_WAIT", "FAILED"))
-    job = row(conn, "j")
-    assert job["failureType"] and job["error"] and job["fingerprint"] and len(job["error"]) < 100_000
-    insert(conn, "k", type="NOOP")
-    wait_status(conn, "k", "DONE")
+    for type_ in ("FAIL", "SYSTEM_EXIT", "UNPRINTABLE", "NUL_ERROR"):
+        insert(conn, type_, type=type_)
+        wait_for(lambda type_=type_: status(conn, type_) in ("RETRY_WAIT", "FAILED"))
+        job = row(conn, type_)
+        assert job["failureType"] and job["error"] and job["fingerprint"], type_
+        assert len(job["error"]) < 100_000, type_
+        insert(conn, f"after {type_}", type="NOOP")
+        wait_status(conn, f"after {type_}", "DONE")
 
 
-@pytest.mark.parametrize("kind", ["nul", "nul key", "surrogate", "nan", "deep", "large", "object"])
-def test_a_result_that_cannot_be_stored_as_it_is_never_keeps_a_job_from_ending(
-    conn: Any, worker_process: Any, kind: str
-) -> None:
+def test_a_result_that_cannot_be_stored_as_it_is_never_keeps_a_job_from_ending(conn: Any, worker_process: Any) -> None:
     worker_process(**KIT)
-    insert(conn, "j", type="RESULT", config=f'{{"kind": "{kind}"}}')
-    wait_for(lambda: status(conn, "j") not in ("QUEUED", "RUNNING"), 20)
-    assert status(conn, "j") == "DONE"
-    assert len(history(conn, "j")) == 3
-    reason = conn.execute("SELECT reason FROM job_history WHERE job_id = 'j' AND to_status = 'DONE'").fetchone()[0]
-    assert reason, "the history says what was changed in the result"
+    for kind in ("nul", "nul key", "surrogate", "nan", "deep", "large", "object"):
+        insert(conn, kind, type="RESULT", config=f'{{"kind": "{kind}"}}')
+        wait_for(lambda kind=kind: status(conn, kind) not in ("QUEUED", "RUNNING"), 20)
+        assert status(conn, kind) == "DONE", kind
+        assert len(history(conn, kind)) == 3, kind
+        asked = "SELECT reason FROM job_history WHERE job_id = %s AND to_status = 'DONE'"
+        reason = conn.execute(asked, [kind]).fetchone()[0]
+        assert reason, f"{kind}: the history says what was changed in the result"
 
 
 def test_an_innocent_result_is_stored_unchanged(conn: Any, worker_process: Any) -> None:
@@ -98,25 +98,26 @@ def test_an_innocent_result_is_stored_unchanged(conn: Any, worker_process: Any) 
     assert row(conn, "j")["result"] == {"text": r"\u0000"}
 
 
-@pytest.mark.parametrize("config", ["[1]", '"text"', "null", '{"n": 1e5000}'])
-def test_a_config_that_cannot_be_used_fails_that_job_alone(conn: Any, worker_process: Any, config: str) -> None:
+def test_a_config_that_cannot_be_used_fails_that_job_alone(conn: Any, worker_process: Any) -> None:
     worker_process(**KIT)
-    insert(conn, "j", type="NOOP", config=config)
-    insert(conn, "k", type="NOOP")
-    wait_status(conn, "k", "DONE")
-    wait_for(lambda: status(conn, "j") not in ("QUEUED", "RUNNING"))
-    if config.startswith("{"):
-        assert status(conn, "j") in ("DONE", "RETRY_WAIT")
-    else:
-        assert row(conn, "j")["failureType"] == "LOGICAL"
+    for config in ("[1]", '"text"', "null", '{"n": 1e5000}'):
+        insert(conn, config, type="NOOP", config=config)
+        insert(conn, f"after {config}", type="NOOP")
+        wait_status(conn, f"after {config}", "DONE")
+        wait_for(lambda config=config: status(conn, config) not in ("QUEUED", "RUNNING"))
+        if config.startswith("{"):
+            assert status(conn, config) in ("DONE", "RETRY_WAIT"), config
+        else:
+            assert row(conn, config)["failureType"] == "LOGICAL", config
 
 
-@pytest.mark.parametrize("type_", ["BLOCK", "SPIN"])
-def test_a_handler_that_blocks_is_not_taken_for_dead(conn: Any, worker_process: Any, type_: str) -> None:
+def test_a_handler_that_blocks_is_not_taken_for_dead(conn: Any, worker_process: Any) -> None:
     worker_process(**KIT, JOB_STALE_TIMEOUT_MINUTES="0.02")
-    insert(conn, "j", type=type_, config='{"seconds": 4}')
-    wait_status(conn, "j", "DONE", 12)
-    assert len(history(conn, "j")) == 3, "claimed once, ended once"
+    for type_ in ("BLOCK", "SPIN"):
+        insert(conn, type_, type=type_, config='{"seconds": 4}')
+    for type_ in ("BLOCK", "SPIN"):
+        wait_status(conn, type_, "DONE", 12)
+        assert len(history(conn, type_)) == 3, f"{type_}: claimed once, ended once"
 
 
 def test_a_killed_workers_job_goes_on_from_its_checkpoint(conn: Any, worker_process: Any) -> None:
