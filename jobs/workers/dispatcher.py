@@ -208,10 +208,9 @@ class Dispatcher:
                 now = time.monotonic()
                 if due and min(due) <= now:
                     return True
-                if self._state.fresh and self._state.handed_at + self._patience() > now:
-                    due.append(
-                        self._state.handed_at + self._patience()
-                    )  # short runs end while we sleep, and wake nobody
+                # Runs that are short end while we sleep, and need wake nobody.
+                if self._state.fresh and (soon := self._state.handed_at + self._patience()) > now:
+                    due.append(soon)
                 self._state.awake_at = min(due, default=math.inf)
                 self._changed.wait(self._state.awake_at - now if due else None)
                 self._state.awake_at = 0.0
