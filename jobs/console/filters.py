@@ -205,6 +205,8 @@ _COLUMNS = {
 
 # True of every job. The indexes of the lists are for those alone who say it: see 0010_indexes.sql.
 LISTED = "j.id >= ''"
+# True of every job, too: the index of all jobs, newest first, is for filters that no narrower one serves (0017_indexes.sql).
+OF_ALL = """j."queuedAt" >= '-infinity'"""
 
 
 def where(filter_: JobFilter, *, states: bool = True, prefix: str = "") -> tuple[str, dict[str, Any]]:
@@ -219,7 +221,7 @@ def where(filter_: JobFilter, *, states: bool = True, prefix: str = "") -> tuple
 
 
 def _where(filter_: JobFilter, states: bool) -> tuple[str, dict[str, Any]]:
-    parts, params = [LISTED], dict[str, Any]()
+    parts, params = [LISTED] if _narrow(filter_, states) else [LISTED, OF_ALL], dict[str, Any]()
     for name, column in _COLUMNS.items():
         if name in filter_.texts:
             parts.append(f"{column} = %({name})s")
@@ -240,6 +242,18 @@ def _where(filter_: JobFilter, states: bool) -> tuple[str, dict[str, Any]]:
     if states and filter_.states:
         parts.append("(" + " OR ".join(_state(one, params) for one in filter_.states) + ")")
     return " AND ".join(parts), params
+
+
+def _narrow(filter_: JobFilter, states: bool) -> bool:
+    """Has what it asks for an index of its own that has the list's order, or are they few?"""
+    texts = filter_.texts
+    return bool(
+        {"tenant", "type", "worker"} & texts.keys()
+        or filter_.ids
+        or texts.get("group", NO_GROUP) != NO_GROUP
+        or texts.get("failure") in set(FailureType)
+        or (states and len(filter_.states) == 1 and filter_.states[0] in {*WORDS, DEAD_LETTERED})
+    )
 
 
 def _failure(value: str, params: dict[str, Any]) -> str:

@@ -348,6 +348,32 @@ def test_no_list_scans_the_table(many: None) -> None:
     assert looked_at > 2 * len(QUERIES)
 
 
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [("tenant=often", "job_list_of_tenant"), ("type=OFTEN", "job_list_of_type"), ("state=CANCELLED", "job_list_of_state"),
+     ("project=p1", "job_list_of_all"), ("", "job_list_of_all")],
+)  # fmt: skip
+def test_who_has_an_index_is_never_sought_among_all_jobs(many: None, query: str, index: str) -> None:
+    """A tenth of all jobs, and all of them old: the newest of everybody would be walked past."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO "PlatformJob" (id, "tenantId", type, config, status, "queuedAt")
+               SELECT 'o' || n, 'often', 'OFTEN', '{}', 'CANCELLED', now() - interval '1 year' FROM generate_series(1, 2500) n"""
+        )
+        cursor.execute('ANALYZE "PlatformJob"')
+    plans = []
+
+    def explained(execute: Any, sql: str, params: Any, of_many: bool, context: dict[str, Any]) -> Any:
+        if '"PlatformJob"' in sql:
+            execute("EXPLAIN " + sql, params, of_many, context)
+            plans.extend(line for (line,) in context["cursor"].fetchall())
+        return execute(sql, params, of_many, context)
+
+    with connection.execute_wrapper(explained):
+        read.page(parsed(query), None, None)
+    assert [line for line in plans if f" using {index} " in line], plans
+
+
 def scans(plan: object) -> bool:
     """Does any node read the jobs table from end to end?"""
     if isinstance(plan, dict):

@@ -20,8 +20,6 @@ CREATE UNIQUE INDEX job_unique_key ON "PlatformJob" ("uniqueKey")
     WHERE "uniqueKey" IS NOT NULL AND status IN ('QUEUED', 'RUNNING', 'RETRY_WAIT', 'CANCEL_REQUESTED');
 -- The copies of a job.
 CREATE INDEX job_origin ON "PlatformJob" ("originId") WHERE "originId" IS NOT NULL;
--- The lists, newest first.
-CREATE INDEX job_list ON "PlatformJob" ("queuedAt" DESC, id DESC);
 
 CREATE INDEX job_history_job ON job_history (job_id, id);
 CREATE INDEX job_history_at ON job_history USING brin (at);

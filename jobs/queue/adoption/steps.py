@@ -17,7 +17,7 @@ from jobs.queue.statements import Row
 SQL = Path(__file__).resolve().parents[2] / "migrations" / "sql"
 INDEXES = (
     "0001_indexes.sql", "0005_indexes.sql", "0009_indexes.sql", "0010_indexes.sql", "0010_artifact_indexes.sql",
-    "0011_indexes.sql", "0014_indexes.sql",
+    "0011_indexes.sql", "0014_indexes.sql", "0017_indexes.sql",
 )  # fmt: skip
 # One that every enqueue would pay for is made where a setting needs it; without it such claims sort all that is queued.
 STRICT = "0010_strict_index.sql"
