@@ -185,9 +185,10 @@ class Dispatcher:
             try:
                 self._one_turn()
             except Exception as error:
-                if not is_outage(error):
+                if not may_pass(error):
                     log.exception("worker.turn_failed")
                 self._pause(backoff.failed(error))
+                self.look_now()  # what it was to look for is still there, and no word of it comes again
             else:
                 backoff.succeeded()
         try:

@@ -156,6 +156,30 @@ def test_what_nobody_has_taken_when_the_worker_stops_is_put_back(conn: Any, monk
     assert taken == [None, None]
 
 
+@pytest.mark.parametrize("error", [psycopg.errors.LockNotAvailable("no"), psycopg.OperationalError("cut")])
+def test_a_claim_that_failed_is_made_again_at_once_and_not_at_the_next_poll(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error
+) -> None:
+    """A table that somebody locks for a moment, a connection that is cut: nobody tells of the waiting job once more."""
+    insert(conn, "j")
+    real, failed = transitions.turn, list[psycopg.Error]()
+
+    def fails_once(*arguments: Any) -> Any:
+        if not failed:
+            failed.append(error)
+            raise error
+        return real(*arguments)
+
+    monkeypatch.setattr(transitions, "turn", fails_once)
+    taken: list[Any] = []
+    with _dispatching(poll_seconds=60) as dispatcher:
+        thread = threading.Thread(target=lambda: taken.append(dispatcher.next_run()), daemon=True)
+        thread.start()
+        thread.join(3)
+        dispatcher.stop_claiming()
+    assert failed and taken and taken[0] is not None
+
+
 def _work(dispatcher: Dispatcher) -> None:
     while (active := dispatcher.next_run()) is not None:
         dispatcher.end(Ended(active.run, Completed(None)))
@@ -210,9 +234,9 @@ def _refuse_ends(monkeypatch: pytest.MonkeyPatch, error: Exception, times: int =
 
 
 @contextmanager
-def _dispatching() -> Iterator[Dispatcher]:
+def _dispatching(poll_seconds: float = 0.2) -> Iterator[Dispatcher]:
     link = Link(connector(settings.DATABASES["default"]), "test")
-    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=0.2)
+    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=poll_seconds)
     dispatcher = Dispatcher(
         "w1", link, ActiveRuns(), terms, lambda ended, error: mended(ended, error, None, 0.0, random.Random(1))
     )
