@@ -3,12 +3,14 @@
 Types that another service runs are data, and come and go while the process runs (`serve_elsewhere`).
 """
 
+import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from jobs.domain.errors import UnknownHandler
 from jobs.domain.modules import import_named
+from jobs.domain.text import clean_text
 from jobs.handlers.context import JobContext
 
 type HandlerFunction = Callable[[JobContext], Any]
@@ -16,6 +18,8 @@ type HandlerFunction = Callable[[JobContext], Any]
 BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl", "jobs.handlers.artifact_intel")
 
 LONGEST_VERSION = 100
+# Calling one of these only makes something that somebody else would have to run.
+_NEVER_RUN = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 
 _handlers: dict[str, HandlerFunction] = {}
 _versions: dict[str, str] = {}
@@ -28,13 +32,19 @@ def handler(job_type: str, *, version: str | None = None) -> Callable[[HandlerFu
     `version` names the form of its checkpoints, and changes when older ones can no longer be gone on from; None: any can.
 
     Raises ValueError when another function already does that type: two handlers for one type is a mistake
-    that would otherwise show only in production, by which of them was imported last.
+    that would otherwise show only in production, by which of them was imported last. TypeError when `job_type` is no
+    name of a type, or when calling the function would not do its work: `async def`, or with a `yield`.
     """
-
+    if not isinstance(job_type, str) or not job_type.strip() or clean_text(job_type) != job_type:
+        raise TypeError(f'a handler is registered for a type of jobs, @handler("TYPE"), not for {job_type!r}')
     if version is not None and not (version.strip() and len(version) <= LONGEST_VERSION):
         raise ValueError(f"the version of {job_type}'s handler must have 1 to {LONGEST_VERSION} characters")
 
     def register(function: HandlerFunction) -> HandlerFunction:
+        if any(told(function) for told in _NEVER_RUN):
+            raise TypeError(
+                f"{_name(function)}, the handler of {job_type}, must be a plain function: no async, no yield"
+            )
         known = _handlers.get(job_type)
         if known is not None and _name(known) != _name(function):
             raise ValueError(f"type {job_type} already has the handler {_name(known)}; {_name(function)} is refused")
