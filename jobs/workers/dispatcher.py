@@ -344,7 +344,7 @@ class Dispatcher:
 
     def _hand_out(self, turn: Turn, slots: int) -> None:
         if turn.jobs:
-            self._after = self._last_in_ring([job.tenant_id for job in turn.jobs])
+            self._after = turn.jobs[-1].tenant_id  # the last in the ring, by the database's order
         runs = [ActiveRun(job) for job in turn.jobs]
         for active in runs:
             self._active.add(active)
@@ -369,7 +369,3 @@ class Dispatcher:
         for active in runs:
             active.ending = True
             self.end(Ended(active.run, Released("claimed while the worker stopped")))
-
-    def _last_in_ring(self, tenants: list[str]) -> str:
-        """Where the next turn begins: after the last tenant served, going round from the one served before."""
-        return max(tenants, key=lambda tenant: (tenant <= self._after, tenant))
