@@ -144,9 +144,13 @@ class Runner:
             return self._stopped(active, active.stop.reason)
         try:
             return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
-        except Exception as trouble:
+        except BaseException as trouble:  # noqa: BLE001
             # Whatever stands in the way (no memory, a class that raises when it is asked for its name): the job ends.
-            log.exception("run.error_not_judged", job=active.run.job_id)
+            log.error(
+                "run.error_not_judged",
+                job=active.run.job_id,
+                exc_info=trouble if isinstance(trouble, Exception) else None,
+            )
             text = f"it failed with an error that could not be judged ({type(trouble).__name__})"
             return judged(active.job, text, FailureType.TRANSIENT, self.retry_jitter, self.rng)
 

@@ -167,9 +167,11 @@ def test_nothing_puts_back_a_row_that_was_deleted_while_its_job_ran(conn: Any) -
 
 
 class Nameless(type):
+    instead: BaseException
+
     def __getattribute__(cls, name: str) -> Any:
         if name == "__qualname__":
-            raise RuntimeError("I have no name")
+            raise cls.instead
         return super().__getattribute__(name)
 
 
@@ -177,8 +179,12 @@ class Unjudgeable(Exception, metaclass=Nameless):
     pass
 
 
-def test_an_error_that_cannot_be_judged_ends_its_run_too(conn: Any) -> None:
-    """Unsaid, the run would beat for as long as its worker lives."""
+@pytest.mark.parametrize("instead", [RuntimeError("I have no name"), SystemExit(1)])
+def test_an_error_that_cannot_be_judged_ends_its_run_too(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, instead: BaseException
+) -> None:
+    """Unsaid, the run would beat for as long as its worker lives, or for ever if its thread died of it."""
+    monkeypatch.setattr(Unjudgeable, "instead", instead, raising=False)
     insert(conn, "j")
     job = claim_one(conn)
     reports = Reports("w1")
