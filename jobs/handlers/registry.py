@@ -3,13 +3,12 @@
 Types that another service runs are data, and come and go while the process runs (`serve_elsewhere`).
 """
 
-import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from jobs.domain.errors import UnknownHandler
-from jobs.domain.modules import import_named
+from jobs.domain.modules import import_named, refuse_unrun
 from jobs.domain.text import clean_text
 from jobs.handlers.context import JobContext
 
@@ -18,8 +17,6 @@ type HandlerFunction = Callable[[JobContext], Any]
 BUILT_IN_MODULES = ("jobs.handlers.discover", "jobs.handlers.crawl", "jobs.handlers.artifact_intel")
 
 LONGEST_VERSION = 100
-# Calling one of these only makes something that somebody else would have to run.
-_NEVER_RUN = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 
 _handlers: dict[str, HandlerFunction] = {}
 _versions: dict[str, str] = {}
@@ -41,10 +38,7 @@ def handler(job_type: str, *, version: str | None = None) -> Callable[[HandlerFu
         raise ValueError(f"the version of {job_type}'s handler must have 1 to {LONGEST_VERSION} characters")
 
     def register(function: HandlerFunction) -> HandlerFunction:
-        if any(told(function) for told in _NEVER_RUN):
-            raise TypeError(
-                f"{_name(function)}, the handler of {job_type}, must be a plain function: no async, no yield"
-            )
+        refuse_unrun(function, job_type)
         known = _handlers.get(job_type)
         if known is not None and _name(known) != _name(function):
             raise ValueError(f"type {job_type} already has the handler {_name(known)}; {_name(function)} is refused")

@@ -11,6 +11,7 @@ import pytest
 from jobs.domain.failures import POLICIES, FailureType
 from jobs.domain.outcomes import Completed, DeadLettered, RetryLater
 from jobs.handlers import registry
+from jobs.ledger import hooks
 from jobs.models import AuditEntry
 from jobs.operations import actions
 from jobs.operations.actions import Person
@@ -262,6 +263,8 @@ def test_what_only_promises_to_work_is_never_taken_for_done(
     if function is not None:
         with pytest.raises(TypeError, match="the handler of OTHER, must be a plain function"):
             registry.handler("OTHER")(function)
+        with pytest.raises(TypeError, match="the handler of saved, must be a plain function"):
+            hooks.hook("saved")(function)
         return
     registry.handler("OTHER")(lambda job: coroutine(job))
     insert(conn, "j", type="OTHER")
