@@ -87,9 +87,8 @@ def _outweighed(first: Rule | None, evidence: "Evidence", rules: Sequence[Rule])
     best = max(scores, key=lambda kind: scores[kind])
     if first is not None and best == first.failure_type:
         return first
-    vague = (
-        best is FailureType.FATAL and not weighed.tells
-    )  # it would end the job at once, and nobody says what happened
+    # What would end the job at once, and nobody says what happened, has to be quite plain.
+    vague = best is FailureType.FATAL and not weighed.tells
     least = _LEAST_VAGUE_SHARE if vague else _LEAST_SHARE
     return of_words.get(best) if first is not None or weighed.probability[best] >= least else None
 
