@@ -111,6 +111,13 @@ class Dispatcher:
             # With ends waiting, the dispatcher is awake by itself in a moment at the latest.
             if not self._state.ends or self._gathered():
                 self._changed.notify_all()
+        try:
+            return self._called_from(seat)
+        except BaseException:
+            self._give_up(seat)
+            raise
+
+    def _called_from(self, seat: _Seat) -> ActiveRun | None:
         while True:
             seat.get()
             with self._changed:
@@ -121,6 +128,15 @@ class Dispatcher:
                 if self._state.ready:
                     self._state.free.remove(seat)
                     return self._take()
+
+    def _give_up(self, seat: _Seat) -> None:
+        """Its thread was ended from outside (a handler's limit of time that came late): nobody is to wait for it."""
+        with self._changed:
+            if seat in self._state.free:
+                self._state.free.remove(seat)
+            if self._state.woken is seat:
+                self._state.woken = None
+            self._wake_one()
 
     def _take(self) -> ActiveRun:
         active = self._state.ready.popleft()

@@ -1,5 +1,6 @@
 """The claimer of a process, when the answer to what it did is lost."""
 
+import ctypes
 import random
 import threading
 from collections.abc import Iterator
@@ -178,6 +179,27 @@ def test_a_claim_that_failed_is_made_again_at_once_and_not_at_the_next_poll(
         thread.join(3)
         dispatcher.stop_claiming()
     assert failed and taken and taken[0] is not None
+
+
+def test_a_thread_that_is_ended_from_outside_while_it_waits_leaves_its_run_to_another(
+    conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the limits of time do that a handler sets for its thread, when they come a moment too late."""
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+    taken: list[Any] = []
+    with _dispatching() as dispatcher:
+        threads = [threading.Thread(target=lambda: taken.append(dispatcher.next_run()), daemon=True) for _ in range(2)]
+        for n, thread in enumerate(threads):
+            thread.start()
+            wait_for(lambda n=n: len(dispatcher._state.free) > n)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(threads[0].ident or 0), ctypes.py_object(TimeoutError)
+        )
+        insert(conn, "j")
+        for thread in threads:
+            thread.join(3)
+        dispatcher.stop_claiming()
+    assert len(taken) == 1 and taken[0] is not None
 
 
 def _work(dispatcher: Dispatcher) -> None:
