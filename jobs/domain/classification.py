@@ -25,6 +25,7 @@ __all__ = ["UNCLASSIFIED", "Classification", "FailureSign", "classify", "sign_of
 
 _HEAD_CHARS, _TAIL_CHARS = 2_500, 1_500
 _LEAST_SHARE = 0.4  # of four types: less says nothing
+_LEAST_VAGUE_SHARE = 0.75
 _LEAST_KNOWN = 3  # features with a weight: a word such as "of" alone says nothing
 _LEAST_SAID = 5  # words: fewer overrule no other sign
 
@@ -86,7 +87,10 @@ def _outweighed(first: Rule | None, evidence: "Evidence", rules: Sequence[Rule])
     best = max(scores, key=lambda kind: scores[kind])
     if first is not None and best == first.failure_type:
         return first
-    return of_words.get(best) if first is not None or weighed.probability[best] >= _LEAST_SHARE else None
+    # What would end the job at once, and nobody says what happened, has to be quite plain.
+    vague = best is FailureType.FATAL and not weighed.tells
+    least = _LEAST_VAGUE_SHARE if vague else _LEAST_SHARE
+    return of_words.get(best) if first is not None or weighed.probability[best] >= least else None
 
 
 def _why(rule: Rule, evidence: "Evidence") -> str:

@@ -24,10 +24,15 @@ _NEAR = 7  # words between a subject and what is said of it
 _TYPES = tuple(FailureType)
 
 _TOKEN = re.compile(r"<\w{1,10}>|[a-z][a-z']{0,40}[a-z]\d?|[a-z]|[.;!?](?=\s|$)|\n")
+_FOREIGN = re.compile(r"[a-z']{0,40}(?![a-z])[^\W\d_][^\W\d_']{0,40}")
 _NAME_PART = re.compile(r"[A-Z]{1,20}(?=[A-Z][a-z])|[A-Z]?[a-z]{1,40}|[A-Z]{1,20}")
 _BREAKS = frozenset(".;!?\n")
 _TELLING = frozenset(f"class:@{name}" for name in ("database", "broker", "process", "browser", "cluster", "key"))
 _OURS = "jobs."
+# Packages of whoever wrote the handler: what they are called says nothing either.
+_ANYBODYS = frozenset(
+    {"__main__", "app", "apps", "src", "main", "core", "common", "lib", "utils", "handlers", "tasks", "tests"}
+)
 _NO_CLASS = frozenset({"error", "exception", "runtimeerror", "baseexception", "systemerror", "systemexit",
                        "keyboardinterrupt"})  # fmt: skip
 _SHORT = {
@@ -47,6 +52,8 @@ class Weighed:
     """How many of the features have a weight; none: nothing is known."""
     said: int
     """How many words the text has; a class that names a thing counts as some."""
+    tells: bool
+    """Is there a word for what happened (`!down`), besides words for what it may have happened to?"""
 
 
 def weigh(
@@ -54,6 +61,10 @@ def weigh(
 ) -> Weighed:
     """Weighs a message as `classification.read` gives it; `named` and `class_name` are in their own case."""
     start, weights = _weights()
+    if not said.isascii():
+        said = _FOREIGN.sub(" ", said.replace("’", "'"))  # what is left of such a word would be taken for another
+    if class_name.partition(".")[0] in _ANYBODYS:
+        class_name = class_name.rpartition(".")[2]
     features = set(read_features(said, named, class_name, names, codes, status))
     known = [feature for feature in features if feature in weights]
     length = math.sqrt(sum(weights[feature].rarity ** 2 for feature in known)) or 1.0
@@ -69,7 +80,11 @@ def weigh(
         for i, kind in enumerate(_TYPES)
     }
     return Weighed(
-        {kind: part / sum(parts) for kind, part in zip(_TYPES, parts, strict=True)}, words, len(known), said_words
+        {kind: part / sum(parts) for kind, part in zip(_TYPES, parts, strict=True)},
+        words,
+        len(known),
+        said_words,
+        any("!" in feature for feature in known),
     )
 
 

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from jobs.domain.errors import UnknownHandler
-from jobs.domain.modules import import_named
+from jobs.domain.modules import import_named, refuse_unrun
+from jobs.domain.text import clean_text
 from jobs.handlers.context import JobContext
 
 type HandlerFunction = Callable[[JobContext], Any]
@@ -28,13 +29,16 @@ def handler(job_type: str, *, version: str | None = None) -> Callable[[HandlerFu
     `version` names the form of its checkpoints, and changes when older ones can no longer be gone on from; None: any can.
 
     Raises ValueError when another function already does that type: two handlers for one type is a mistake
-    that would otherwise show only in production, by which of them was imported last.
+    that would otherwise show only in production, by which of them was imported last. TypeError when `job_type` is no
+    name of a type, or when calling the function would not do its work: `async def`, or with a `yield`.
     """
-
+    if not isinstance(job_type, str) or not job_type.strip() or clean_text(job_type) != job_type:
+        raise TypeError(f'a handler is registered for a type of jobs, @handler("TYPE"), not for {job_type!r}')
     if version is not None and not (version.strip() and len(version) <= LONGEST_VERSION):
         raise ValueError(f"the version of {job_type}'s handler must have 1 to {LONGEST_VERSION} characters")
 
     def register(function: HandlerFunction) -> HandlerFunction:
+        refuse_unrun(function, job_type)
         known = _handlers.get(job_type)
         if known is not None and _name(known) != _name(function):
             raise ValueError(f"type {job_type} already has the handler {_name(known)}; {_name(function)} is refused")

@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.domain.errors import JobsError
 from jobs.domain.json_input import depth_of
-from jobs.domain.modules import import_named
+from jobs.domain.modules import import_named, refuse_unrun
 
 # Deeper JSON than this was not meant for anybody.
 DEEPEST = 500
@@ -104,10 +104,11 @@ def hook(
 
     `seconds`: how long it may take, instead of `LEDGER_HOOK_SECONDS`.
 
-    Raises ValueError when another function already does that type.
+    Raises ValueError when another function already does that type, TypeError when calling it would not do its work.
     """
 
     def register(function: HookFunction) -> HookFunction:
+        refuse_unrun(function, hook_type)
         new, known = Hook(function, atomic, seconds), _hooks.get(hook_type)
         if known is not None and known.name != new.name:
             raise ValueError(f"hook type {hook_type} already has the handler {known.name}; {new.name} is refused")

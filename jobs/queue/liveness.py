@@ -20,7 +20,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class LogLine:
-    """A line that a handler wrote. `at` is the worker's clock: it orders lines, nothing is decided by it."""
+    """A line that a handler wrote. `at` is the database's clock, as the worker knows it."""
 
     run: Run
     at: datetime

@@ -111,6 +111,13 @@ class Dispatcher:
             # With ends waiting, the dispatcher is awake by itself in a moment at the latest.
             if not self._state.ends or self._gathered():
                 self._changed.notify_all()
+        try:
+            return self._called_from(seat)
+        except BaseException:
+            self._give_up(seat)
+            raise
+
+    def _called_from(self, seat: _Seat) -> ActiveRun | None:
         while True:
             seat.get()
             with self._changed:
@@ -121,6 +128,15 @@ class Dispatcher:
                 if self._state.ready:
                     self._state.free.remove(seat)
                     return self._take()
+
+    def _give_up(self, seat: _Seat) -> None:
+        """Its thread was ended from outside (a handler's limit of time that came late): nobody is to wait for it."""
+        with self._changed:
+            if seat in self._state.free:
+                self._state.free.remove(seat)
+            if self._state.woken is seat:
+                self._state.woken = None
+            self._wake_one()
 
     def _take(self) -> ActiveRun:
         active = self._state.ready.popleft()
@@ -185,9 +201,10 @@ class Dispatcher:
             try:
                 self._one_turn()
             except Exception as error:
-                if not is_outage(error):
+                if not may_pass(error):
                     log.exception("worker.turn_failed")
                 self._pause(backoff.failed(error))
+                self.look_now()  # what it was to look for is still there, and no word of it comes again
             else:
                 backoff.succeeded()
         try:
@@ -343,7 +360,7 @@ class Dispatcher:
 
     def _hand_out(self, turn: Turn, slots: int) -> None:
         if turn.jobs:
-            self._after = self._last_in_ring([job.tenant_id for job in turn.jobs])
+            self._after = turn.jobs[-1].tenant_id  # the last in the ring, by the database's order
         runs = [ActiveRun(job) for job in turn.jobs]
         for active in runs:
             self._active.add(active)
@@ -368,7 +385,3 @@ class Dispatcher:
         for active in runs:
             active.ending = True
             self.end(Ended(active.run, Released("claimed while the worker stopped")))
-
-    def _last_in_ring(self, tenants: list[str]) -> str:
-        """Where the next turn begins: after the last tenant served, going round from the one served before."""
-        return max(tenants, key=lambda tenant: (tenant <= self._after, tenant))

@@ -143,16 +143,16 @@ class Engine:
         self._busy[me] = active
         try:
             outcome = self.runner.run(active)
+            if isinstance(outcome, Elsewhere):
+                self._follower.follow(active, outcome)
+                self.dispatcher.look_now()  # no end that is recorded brings this thread its next job
+            else:
+                self._finish(active, outcome)
         except BaseException:
             self.active.remove(active.run)  # nobody beats for it from here on: the sweep will take it
             raise
         finally:
             del self._busy[me]
-        if isinstance(outcome, Elsewhere):
-            self._follower.follow(active, outcome)
-            self.dispatcher.look_now()  # no end that is recorded brings this thread its next job
-        else:
-            self._finish(active, outcome)
 
     def _finish(self, active: ActiveRun, outcome: Outcome | None) -> None:
         active.ending = True

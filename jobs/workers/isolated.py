@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import asdict, fields
 from datetime import datetime
+from pathlib import Path
 from typing import IO, Any, cast
 
 import structlog
@@ -28,6 +29,9 @@ log = structlog.get_logger("jobs.worker")
 # A run that was told to stop and does not listen is ended by force after so long: in a thread that were impossible.
 STOP_SECONDS = 10.0
 _LOOK_SECONDS = 0.1
+# As this process was started: where a handler has gone since, and what it has done to the environment, is its own affair.
+_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 class ProcessDied(Exception):
@@ -43,6 +47,8 @@ def run_isolated(active: ActiveRun) -> Outcome | None:
         [sys.executable, "-m", "jobs.workers.isolated_child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        cwd=_ROOT,
+        env=_ENVIRONMENT,
         start_new_session=True,  # a Ctrl-C meant for the worker is the worker's to pass on
     )
     log.info("run.isolated", job=active.run.job_id, process=child.pid)
@@ -60,11 +66,16 @@ def _follow(child: "subprocess.Popen[bytes]", active: ActiveRun) -> Outcome | No
     with selectors.DefaultSelector() as selector:
         selector.register(stdout, selectors.EVENT_READ)
         while True:
-            if selector.select(_LOOK_SECONDS):
+            gone = child.poll() is not None
+            if selector.select(0 if gone else _LOOK_SECONDS):
                 chunk = os.read(stdout.fileno(), 1 << 20)
                 if not chunk:
                     return _last_word(child, said)
                 said += chunk
+                if said.endswith(b"\n"):
+                    return _last_word(child, said)
+            elif gone:  # what it has left running may hold its end of the pipe for ever
+                return _last_word(child, said)
             reason = active.stop.reason
             if reason is not None and told_at is None:
                 told_at = time.monotonic()

@@ -4,15 +4,18 @@ import json
 import os
 import random
 import signal
-import sys
 import threading
 from typing import IO, Any
 
 
 def main() -> None:
     """Reads the job, runs it, writes its outcome, ends. Ends at once when the parent is gone."""
-    answers = os.fdopen(os.dup(1), "wb")
+    asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a handler prints must not be taken for an answer
+    # Nor may it, or a program that it starts, wait for what the parent has to say, or take it away.
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # the parent says when to stop
 
@@ -34,8 +37,8 @@ def main() -> None:
     from jobs.workers.runner import Runner
 
     registry.load(conf().handler_modules)
-    active = ActiveRun(job_from_json(json.loads(sys.stdin.readline())["job"]))
-    threading.Thread(target=_listen, args=(sys.stdin, active), daemon=True).start()
+    active = ActiveRun(job_from_json(json.loads(asked.readline())["job"]))
+    threading.Thread(target=_listen, args=(asked, active), daemon=True).start()
 
     link = Link(connector(settings.DATABASES["default"]), "isolated")
     reports = Reports(active.run.worker or "")

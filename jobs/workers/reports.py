@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -124,7 +123,7 @@ class RunLogHandler(logging.Handler):
         self._reports.line(
             LogLine(
                 self._active.run,
-                datetime.fromtimestamp(record.created, UTC),
+                self._active.database_now(),
                 record.levelname,
                 clean_text(message, LONGEST_LOG_MESSAGE),
             )

@@ -1,7 +1,10 @@
 """One job, from its claim to its outcome."""
 
+import inspect
 import json
+import os
 import random
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +35,10 @@ LARGEST_RESULT_BYTES = 16 * 1024 * 1024
 
 class BadConfig(Exception):
     """The job's config cannot be used: nothing that a retry would change."""
+
+
+class NotRun(TypeError):
+    """The handler gave back what would do the work if somebody ran it: nothing was done."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +75,14 @@ class Runner:
         Whatever a handler raises is an outcome of its job, never of the worker: `SystemExit` and `MemoryError` too.
         """
         close_old_connections()
+        process = os.getpid()
         try:
             function = registry.find(active.job.type)
             result = function(self.context(active))
+            _end_if_forked(process)
             return result if isinstance(result, Elsewhere) else self.returned(result)
         except BaseException as error:  # noqa: BLE001
+            _end_if_forked(process, error)
             return self.raised(active, error)
         finally:
             close_old_connections()
@@ -95,7 +105,12 @@ class Runner:
         )
 
     def returned(self, result: Any) -> Outcome:
-        """The outcome of a run that came to its end."""
+        """The outcome of a run that came to its end. Raises `NotRun`."""
+        if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
+            close = getattr(result, "close", None)
+            if close is not None:
+                close()
+            raise NotRun(f"its handler returned a {type(result).__name__} that nothing runs; it must return a result")
         clean = clean_json(result, max_bytes=LARGEST_RESULT_BYTES)
         reason = "; ".join(clean.notes)
         return Completed(None if result is None else clean.text, reason)
@@ -129,11 +144,23 @@ class Runner:
             return self._stopped(active, active.stop.reason)
         try:
             return judge(active.job, error, active.database_now(), self.retry_jitter, self.rng, self.rules())
-        except Exception as trouble:
+        except BaseException as trouble:  # noqa: BLE001
             # Whatever stands in the way (no memory, a class that raises when it is asked for its name): the job ends.
-            log.exception("run.error_not_judged", job=active.run.job_id)
+            log.error(
+                "run.error_not_judged",
+                job=active.run.job_id,
+                exc_info=trouble if isinstance(trouble, Exception) else None,
+            )
             text = f"it failed with an error that could not be judged ({type(trouble).__name__})"
             return judged(active.job, text, FailureType.TRANSIENT, self.retry_jitter, self.rng)
+
+
+def _end_if_forked(process: int, error: BaseException | None = None) -> None:
+    """A child that a handler forked and that came back from it ends here: the run and its connections are its parent's."""
+    if os.getpid() != process:
+        if error is not None:
+            traceback.print_exception(error)
+        os._exit(0 if error is None else 1)
 
 
 def _config(job: ClaimedJob) -> dict[str, Any]:

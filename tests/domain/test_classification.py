@@ -133,6 +133,22 @@ def test_what_no_rule_knows_is_counted_as_unclassified() -> None:
     assert not classify(FailureSign("HTTP 404")).unclassified
 
 
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("it failed", "app.MyError"),
+        ("x", "app.D"),
+        ("a a a", "builtins.RuntimeError"),
+        ("Délai d'attente dépassé", "builtins.RuntimeError"),
+        ("La connexion a été refusée par le serveur", "builtins.RuntimeError"),
+        ("İstanbul bağlantı zaman aşımı", "builtins.RuntimeError"),
+    ],
+)
+def test_letters_and_pieces_of_foreign_words_say_nothing(message: str, name: str) -> None:
+    """Least of all that a job is to be given up at once."""
+    assert classify(FailureSign(message, (name,))) == UNCLASSIFIED
+
+
 def test_an_admins_rules_are_asked_among_the_built_in_ones() -> None:
     mine = Rule("mine", Sign.PHRASE, "tenant quota * spent", LOGICAL, "the tenant's own quota")
     sign = FailureSign("Tenant quota of 500 pages spent")
@@ -218,7 +234,8 @@ def test_only_the_ends_of_a_long_message_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["no not cannot ", "could not find ", "550 ", "invalid_", "http://a ", "card was ", "image ", " "]
+    "piece",
+    ["no not cannot ", "could not find ", "550 ", "invalid_", "http://a ", "card was ", "image ", " ", "aé", "é"],
 )
 def test_a_message_of_50_kilobytes_is_read_at_once(piece: str) -> None:
     sign = FailureSign(piece * (50_000 // len(piece)))

@@ -47,6 +47,10 @@ def test_the_ring_goes_round(conn: Any) -> None:
     assert claim_one(conn, after="b").tenant_id == "b"
     insert(conn, "e", tenantId="")
     assert claim_one(conn, after="b").tenant_id == ""
+    for tenant in "cadb":
+        insert(conn, tenant, tenantId=tenant)
+    # The database says who comes last: whoever sorted them again might sort them otherwise (de_DE: a, B, c).
+    assert [job.tenant_id for job in claim(conn, 4, after="b").jobs] == ["c", "d", "a", "b"]
 
 
 def test_never_more_than_asked_whatever_the_planner_thinks(conn: Any) -> None:

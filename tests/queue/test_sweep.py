@@ -82,3 +82,12 @@ def test_a_table_that_was_emptied_without_a_word_counts_nothing(conn: Any) -> No
     conn.execute("UPDATE sweep_duty SET grace_until = NULL WHERE name = 'recount'")
     assert sweep(conn)["recount"] == 1
     assert conn.execute("SELECT sum(n) FROM tally_type").fetchone() == (0,)
+
+
+def test_every_tables_rows_can_be_named_by_a_publication_of_all_tables(conn: Any) -> None:
+    """PostgreSQL refuses to delete published rows without a name: nothing could be folded any more."""
+    nameless = """
+        SELECT relname FROM pg_class c
+         WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND relreplident = 'd'
+           AND NOT EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)"""
+    assert conn.execute(nameless).fetchall() == []

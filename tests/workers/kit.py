@@ -1,7 +1,9 @@
 """Handlers that do what handlers do wrong, and some that work. Loaded by `JOB_HANDLER_MODULES=tests.workers.kit`."""
 
 import os
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 from jobs.handlers import JobContext, handler
@@ -143,3 +145,32 @@ def idle_in_transaction(job: JobContext) -> Any:
         cursor.execute("SELECT 1")
         time.sleep(job.config["seconds"])
         cursor.execute("SELECT 2")
+
+
+@handler("WANDER")
+def wander(job: JobContext) -> Any:
+    """Leaves its process in a folder that is no more."""
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    Path(folder).rmdir()
+    return "gone"
+
+
+@handler("DAEMON")
+def daemon(job: JobContext) -> Any:
+    """Reads what it was given to read, and leaves a process behind that holds whatever was open."""
+    assert not os.read(0, 1)
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(20)
+        os._exit(0)
+    return "left one behind"
+
+
+@handler("FORK")
+def fork(job: JobContext) -> Any:
+    """Both processes come back from it, one of them with an error."""
+    child = os.fork()
+    if child == 0:
+        raise RuntimeError("in the child")
+    return child

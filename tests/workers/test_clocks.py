@@ -32,6 +32,8 @@ def test_a_workers_clock_decides_nothing(conn: Any, worker_process: Any, skew: i
     for id in ("long", "fails", "named"):
         job = row(conn, id)
         assert before <= job["startedAt"] <= job["finishedAt"] <= now(conn)
+    lines = conn.execute("SELECT min(at), max(at) FROM job_log WHERE job_id = 'long'").fetchone()
+    assert row(conn, "long")["startedAt"] <= lines[0] <= lines[1] <= now(conn), "its log is told by the same clock"
     waits = {id: (row(conn, id)["nextRetryAt"] - before).total_seconds() for id in ("fails", "named")}
     assert 30 <= waits["fails"] < 60 and 599 <= waits["named"] < 690, waits
     assert "Traceback" not in worker.output() + other.output()

@@ -1,5 +1,6 @@
 """The claimer of a process, when the answer to what it did is lost."""
 
+import ctypes
 import random
 import threading
 from collections.abc import Iterator
@@ -156,6 +157,51 @@ def test_what_nobody_has_taken_when_the_worker_stops_is_put_back(conn: Any, monk
     assert taken == [None, None]
 
 
+@pytest.mark.parametrize("error", [psycopg.errors.LockNotAvailable("no"), psycopg.OperationalError("cut")])
+def test_a_claim_that_failed_is_made_again_at_once_and_not_at_the_next_poll(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error
+) -> None:
+    """A table that somebody locks for a moment, a connection that is cut: nobody tells of the waiting job once more."""
+    insert(conn, "j")
+    real, failed = transitions.turn, list[psycopg.Error]()
+
+    def fails_once(*arguments: Any) -> Any:
+        if not failed:
+            failed.append(error)
+            raise error
+        return real(*arguments)
+
+    monkeypatch.setattr(transitions, "turn", fails_once)
+    taken: list[Any] = []
+    with _dispatching(poll_seconds=60) as dispatcher:
+        thread = threading.Thread(target=lambda: taken.append(dispatcher.next_run()), daemon=True)
+        thread.start()
+        thread.join(3)
+        dispatcher.stop_claiming()
+    assert failed and taken and taken[0] is not None
+
+
+def test_a_thread_that_is_ended_from_outside_while_it_waits_leaves_its_run_to_another(
+    conn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the limits of time do that a handler sets for its thread, when they come a moment too late."""
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+    taken: list[Any] = []
+    with _dispatching() as dispatcher:
+        threads = [threading.Thread(target=lambda: taken.append(dispatcher.next_run()), daemon=True) for _ in range(2)]
+        for n, thread in enumerate(threads):
+            thread.start()
+            wait_for(lambda n=n: len(dispatcher._state.free) > n)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(threads[0].ident or 0), ctypes.py_object(TimeoutError)
+        )
+        insert(conn, "j")
+        for thread in threads:
+            thread.join(3)
+        dispatcher.stop_claiming()
+    assert len(taken) == 1 and taken[0] is not None
+
+
 def _work(dispatcher: Dispatcher) -> None:
     while (active := dispatcher.next_run()) is not None:
         dispatcher.end(Ended(active.run, Completed(None)))
@@ -210,9 +256,9 @@ def _refuse_ends(monkeypatch: pytest.MonkeyPatch, error: Exception, times: int =
 
 
 @contextmanager
-def _dispatching() -> Iterator[Dispatcher]:
+def _dispatching(poll_seconds: float = 0.2) -> Iterator[Dispatcher]:
     link = Link(connector(settings.DATABASES["default"]), "test")
-    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=0.2)
+    terms = ClaimTerms(["CRAWL"], 4, {}, poll_seconds=poll_seconds)
     dispatcher = Dispatcher(
         "w1", link, ActiveRuns(), terms, lambda ended, error: mended(ended, error, None, 0.0, random.Random(1))
     )

@@ -11,6 +11,7 @@ import pytest
 from jobs.domain.failures import POLICIES, FailureType
 from jobs.domain.outcomes import Completed, DeadLettered, RetryLater
 from jobs.handlers import registry
+from jobs.ledger import hooks
 from jobs.models import AuditEntry
 from jobs.operations import actions
 from jobs.operations.actions import Person
@@ -167,9 +168,11 @@ def test_nothing_puts_back_a_row_that_was_deleted_while_its_job_ran(conn: Any) -
 
 
 class Nameless(type):
+    instead: BaseException
+
     def __getattribute__(cls, name: str) -> Any:
         if name == "__qualname__":
-            raise RuntimeError("I have no name")
+            raise cls.instead
         return super().__getattribute__(name)
 
 
@@ -177,8 +180,12 @@ class Unjudgeable(Exception, metaclass=Nameless):
     pass
 
 
-def test_an_error_that_cannot_be_judged_ends_its_run_too(conn: Any) -> None:
-    """Unsaid, the run would beat for as long as its worker lives."""
+@pytest.mark.parametrize("instead", [RuntimeError("I have no name"), SystemExit(1)])
+def test_an_error_that_cannot_be_judged_ends_its_run_too(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, instead: BaseException
+) -> None:
+    """Unsaid, the run would beat for as long as its worker lives, or for ever if its thread died of it."""
+    monkeypatch.setattr(Unjudgeable, "instead", instead, raising=False)
     insert(conn, "j")
     job = claim_one(conn)
     reports = Reports("w1")
@@ -234,3 +241,41 @@ def test_a_job_for_which_no_process_can_be_made_waits_for_a_better_time(
         ActiveRun(claim_one(conn))
     )
     assert isinstance(outcome, RetryLater) and outcome.failure.failure_type == "INFRASTRUCTURE"
+
+
+@pytest.mark.parametrize("kind", ["async", "yield", "async yield", "a coroutine's caller"])
+def test_what_only_promises_to_work_is_never_taken_for_done(
+    conn: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    for name in ("_handlers", "_versions"):
+        monkeypatch.setattr(registry, name, {})
+
+    async def coroutine(job: Any) -> int:
+        return 1
+
+    def generator(job: Any) -> Any:
+        yield 1
+
+    async def both(job: Any) -> Any:
+        yield 1
+
+    function = {"async": coroutine, "yield": generator, "async yield": both}.get(kind)
+    if function is not None:
+        with pytest.raises(TypeError, match="the handler of OTHER, must be a plain function"):
+            registry.handler("OTHER")(function)
+        with pytest.raises(TypeError, match="the handler of saved, must be a plain function"):
+            hooks.hook("saved")(function)
+        return
+    registry.handler("OTHER")(lambda job: coroutine(job))
+    insert(conn, "j", type="OTHER")
+    runner = Runner(Reports("w1"), Link(lambda name: conn, "test"), 0.0, random.Random(1))
+    outcome = runner.run_here(ActiveRun(claim_one(conn)))
+    assert isinstance(outcome, RetryLater | DeadLettered) and "returned a coroutine" in outcome.failure.error
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "A\0B", "\ud800", None, 7, test_a_handler_never_sees_a_checkpoint_that_another_version_wrote]
+)
+def test_a_handler_is_registered_for_the_name_of_a_type_alone(name: Any) -> None:
+    with pytest.raises(TypeError, match="not for"):
+        registry.handler(name)

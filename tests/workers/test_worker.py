@@ -3,6 +3,7 @@
 import signal
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,6 +192,23 @@ def test_a_job_in_a_process_of_its_own_reports_is_cancelled_and_ends_like_any_ot
     wait_status(conn, "stop", "CANCELLED", 5)
     assert time.monotonic() - asked < 2.5
     assert conn.execute("SELECT count(*) FROM job_log WHERE job_id = 'done'").fetchone() == (5,)
+
+
+def test_what_a_handler_does_to_its_process_harms_no_other_job(conn: Any, worker_process: Any) -> None:
+    worker_process(**KIT)
+    insert(conn, "fork", type="FORK")
+    insert(conn, "wander", type="WANDER", tenantId="b")
+    wait_status(conn, "fork", "DONE", 15)
+    wait_status(conn, "wander", "DONE", 15)
+    insert(conn, "daemon", type="DAEMON", lostCount=1)
+    wait_status(conn, "daemon", "DONE", 15)
+    wait_for(lambda: not _runs(row(conn, "fork")["result"]), 2)
+
+
+def _runs(process: int) -> bool:
+    """Is there such a process that is more than a dead child nobody has asked for?"""
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_sigterm_lets_jobs_finish_and_starts_nothing_new(conn: Any, worker_process: Any) -> None:

@@ -5,6 +5,6 @@ SELECT 'notif_' || md5(n.key || chr(10) || m."userId")::uuid, %(tenant)s, m."use
   FROM unnest(%(keys)s::text[], %(types)s::text[], %(titles)s::text[], %(bodies)s::text[], %(metadata)s::text[])
        AS n (key, type, title, body, metadata)
  CROSS JOIN (SELECT DISTINCT "userId" FROM "Membership"
-              WHERE "tenantId" = %(tenant)s AND upper(role::text) IN ('OWNER', 'ADMIN')) m
+              WHERE "tenantId" = %(tenant)s AND upper(role::text COLLATE "C") IN ('OWNER', 'ADMIN')) m
 ON CONFLICT (id) DO NOTHING
 RETURNING id

@@ -4,7 +4,7 @@ INSERT INTO "Notification" AS n (id, "tenantId", "userId", type, title, body, me
 SELECT 'notif_' || md5(%(key)s || chr(10) || m."userId")::uuid, %(tenant)s, m."userId", %(type)s,
        %(jobs)s || ' jobs' || %(said)s, %(body)s, jsonb_build_object('jobs', %(jobs)s::bigint)
   FROM (SELECT DISTINCT "userId" FROM "Membership"
-         WHERE "tenantId" = %(tenant)s AND upper(role::text) IN ('OWNER', 'ADMIN')) m
+         WHERE "tenantId" = %(tenant)s AND upper(role::text COLLATE "C") IN ('OWNER', 'ADMIN')) m
 ON CONFLICT (id) DO UPDATE
    SET title = (n.metadata ->> 'jobs')::bigint + %(jobs)s || ' jobs' || %(said)s, body = EXCLUDED.body, read = false,
        metadata = jsonb_build_object('jobs', (n.metadata ->> 'jobs')::bigint + %(jobs)s)

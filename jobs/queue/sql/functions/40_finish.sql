@@ -170,7 +170,8 @@ BEGIN
         RETURN QUERY
         SELECT false, c.job_id, NULL::boolean, NULL::text, NULL::text, c.tenant_id, c.project_id, c.job_type, c.job_name,
                c.config, c.checkpoint, c.retry_count, c.lost_count, c.started_at
-          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after, p_relief) c;
+          FROM detiq_claim(p_worker, p_slots, p_types, p_tenant_cap, p_type_caps, p_after, p_relief) c
+         ORDER BY c.tenant_id <= p_after, c.tenant_id;  -- in the ring's own order: the next turn begins after the last
     END IF;
 END
 $$;
