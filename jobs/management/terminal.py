@@ -43,6 +43,10 @@ class _Tables(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)
 
+    def on_broken_pipe(self) -> None:
+        """Not a refusal: see `detiq_admin.entry`."""
+        raise  # noqa: PLE0704  (it is called where the error is handled)
+
 
 def console(command: ShellCommand, width: int = 160) -> Console:
     """Prints tables, as wide as the terminal; else `width`. Square brackets and colons are just that."""

@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import re
 import shlex
+import subprocess
 from html import unescape
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.factories import (
     PauseFactory,
     WorkerFactory,
 )
+from tests.processes import ROOT, environment, manage
 
 pytestmark = pytest.mark.django_db
 
@@ -171,3 +174,17 @@ def test_what_is_stored_is_shown_as_it_is_and_commands_no_terminal(words: list[s
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", shown)
     assert "\\x1b]0;title" in shown or text[:4] not in shown
     assert "💥" not in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_that_has_seen_enough_is_no_refusal() -> None:
+    """`queue status | head -1` in a script that stops at the first exit code that is not 0."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    started = [
+        subprocess.Popen(manage("queue", "status", *more), cwd=ROOT, env=environment(PYTHONUNBUFFERED=""), stdout=writing,
+                         stderr=subprocess.PIPE, text=True)
+        for more in ([], ["--json"])
+    ]  # fmt: skip
+    os.close(writing)
+    assert [(one.communicate()[1], one.returncode) for one in started] == [("", 0)] * 2

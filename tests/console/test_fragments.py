@@ -36,6 +36,12 @@ def test_a_script_gets_the_part_and_a_browser_the_page(viewer: Client, path: str
     assert "<html" in viewer.get(path).content.decode()
 
 
+@pytest.mark.parametrize("path", WHOLE)
+def test_a_page_may_be_asked_for_its_head(viewer: Client, path: str) -> None:
+    response = viewer.head(path)
+    assert (response.status_code, response.content) == (200, b"")
+
+
 def put_in_every_column(text: str) -> list[str]:
     """Rows with this text wherever a text can stand. Returns the jobs' ids."""
     jobs = [*everything(text), JobFactory(id=text[:100], name=text)]
