@@ -110,13 +110,13 @@ class Process:
                 os.close(fd)
 
 
-def console(listener: socket.socket) -> Process:
+def console(listener: socket.socket, **extra: str) -> Process:
     """The console as `manage.py up` starts it, on the test database, with the tests' quick password hashes."""
     command = [sys.executable, "-m", "detiq_admin.serve", "--fd", str(listener.fileno())]
     env = environment(
-        DJANGO_SETTINGS_MODULE="tests.settings", DETIQ_TEST_DATABASE_URL=database_url(), DETIQ_PROCESS="web"
+        DJANGO_SETTINGS_MODULE="tests.settings", DETIQ_TEST_DATABASE_URL=database_url(), DETIQ_PROCESS="web", **extra
     )
-    log = Path(settings.VAR_DIR) / f"console-{os.getpid()}.log"
+    log = Path(settings.VAR_DIR) / f"console-{os.getpid()}-{listener.fileno()}.log"
     return Process(command, env, log, pass_fds=[listener.fileno()])
 
 

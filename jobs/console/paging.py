@@ -68,7 +68,8 @@ def cut(rows: Sequence[dict[str, Any]], size: int, *, after: Cursor | None, befo
     shown = list(rows[:size])
     if before:
         shown.reverse()
-    has_newer = more if before else after is not None
+    # Before a cursor where nothing stands any more, the way out is the first page, too.
+    has_newer = more if before and shown else (after or before) is not None
     has_older = True if before else more
     return Page(
         rows=shown,

@@ -5,11 +5,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import IO, Any, cast
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.http import QueryDict
-from rich.console import Console
 from rich.table import Table
 
 from jobs.console import previews
@@ -211,11 +210,6 @@ def sentence(row: Row) -> str:
         f"operation {row['id']}: {word}{note}; {row['done']:,} done, {row['skipped']:,} skipped, "
         f"{row['failed']:,} failed of {row['total']:,}"
     )
-
-
-def console(command: BaseCommand) -> Console:
-    """Prints tables, as wide as the terminal."""
-    return Console(file=cast(IO[str], command.stdout), highlight=False, width=None if is_terminal() else 160)
 
 
 def table(*columns: str) -> Table:

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DataError, InternalError, OperationalError
 
 from jobs.artifacts.storage import StorageFailed
 from jobs.console.queries.db import database_now
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.domain.moments import ComesTwice, moment
+from jobs.management.terminal import ShellCommand
 from jobs.operations.actions import Person
 from jobs.queue.connections import ONLY_READ, only_reads
 
@@ -55,7 +56,7 @@ def refusals() -> Iterator[None]:
         raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=REFUSED) from error
 
 
-class VerbCommand(BaseCommand):
+class VerbCommand(ShellCommand):
     """A command whose verbs are methods of their names, `_list` for `list`: each returns what it found and says it in words.
     With `--json` the former is printed, else the latter."""
 

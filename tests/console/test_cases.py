@@ -69,6 +69,8 @@ def test_the_same_form_twice_is_one_deed(admin: Client, empty_cache: None, actio
         form |= hidden(admin.get("/dialogs/set-priority/", {"id": job.id}).content.decode())
     first = admin.post(ACTIONS[action], form)
     audited, jobs = AuditEntry.objects.count(), Job.objects.count()
+    if action == "upload_artifact":
+        form["file"].seek(0)
     second = admin.post(ACTIONS[action], form)
     assert first.status_code in {200, 302} and second.status_code in {200, 302, 404, 409, 422}, second.status_code
     assert (AuditEntry.objects.count(), Job.objects.count()) == (audited, jobs) and audited == 1
@@ -85,6 +87,10 @@ def test_a_pause_sent_twice_is_one_and_a_fresh_form_is_another(operator: Client,
         for _ in range(3):
             assert operator.post("/actions/pause/", form).status_code == 302
         assert Pause.objects.count() == AuditEntry.objects.filter(action="pause").count() == number
+    changed = form | {"type": "DISCOVER"}  # Back, another type, and the same form goes out with other words
+    for _ in range(2):
+        assert operator.post("/actions/pause/", changed).status_code == 302
+    assert [one.type for one in Pause.objects.order_by("id")] == ["CRAWL", "CRAWL", "DISCOVER"]
     wrong = operator.post("/actions/pause/", form | {"reason": "", "token": "kept"}).content.decode()
     assert hidden(wrong)["token"] == "kept"
 

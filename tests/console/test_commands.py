@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import re
 import shlex
+import subprocess
 from html import unescape
 from typing import Any
 
@@ -13,7 +15,16 @@ from django.test import Client
 
 from jobs.models import AuditEntry, Job, Pause, SystemConfig, TenantSetting, TypeSetting
 from tests.console.addresses import HTMX
-from tests.factories import JobFactory, PauseFactory
+from tests.factories import (
+    AlertFactory,
+    ArtifactFactory,
+    EventFactory,
+    JobFactory,
+    OperationFactory,
+    PauseFactory,
+    WorkerFactory,
+)
+from tests.processes import ROOT, environment, manage
 
 pytestmark = pytest.mark.django_db
 
@@ -140,3 +151,40 @@ def test_a_cap_is_shown_for_people_and_scripts() -> None:
     assert json.loads(out.getvalue()) | {"ends_at": ""} == {
         "tenant": "acme", "version": 1, "cap": 5, "weight": 1, "note": "", "ends_at": "", "then": "default",
     }  # fmt: skip
+
+
+HOSTILE_WORDS = "[/x] [bold]b[/bold] :boom: \x1b]0;title\x07\x1b[2J\x9b31m \u202e \r over"
+SHOWING = [["dlq", "list"], ["operation", "list"], ["operation", "show", "{operation}"], ["queue", "status"], ["job", "show", "{job}"],
+           ["alerts", "list"], ["ledger", "status"], ["ledger", "contradictions"], ["artifact", "list"], ["remote", "list"],
+           ["rules", "list"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SHOWING, ids=" ".join)
+def test_what_is_stored_is_shown_as_it_is_and_commands_no_terminal(words: list[str]) -> None:
+    """An error of a crawled page reaches the terminal of whoever looks: it must neither end the command nor write there."""
+    text = HOSTILE_WORDS
+    job = JobFactory(dead=True, error=text, dlq_reason=text, type=text, tenant_id=text, name=text, fingerprint=text)
+    operation = OperationFactory(actor=text, reason=text, kind=text, state="DONE")
+    PauseFactory(type=text, reason=text, owner=text)
+    WorkerFactory(id=text, host=text)
+    AlertFactory(title=text, detail=text, subject=text, tenant_id=text)
+    EventFactory(hook_type=text, status="failed", last_error=text)
+    ArtifactFactory(name=text, tenant_id=text, summary=text, doc_type=text)
+    shown = run(["manage.py", *(word.format(operation=operation.pk, job=job.id) for word in words)])
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", shown)
+    assert "\\x1b]0;title" in shown or text[:4] not in shown
+    assert "💥" not in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_that_has_seen_enough_is_no_refusal() -> None:
+    """`queue status | head -1` in a script that stops at the first exit code that is not 0."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    started = [
+        subprocess.Popen(manage("queue", "status", *more), cwd=ROOT, env=environment(PYTHONUNBUFFERED=""), stdout=writing,
+                         stderr=subprocess.PIPE, text=True)
+        for more in ([], ["--json"])
+    ]  # fmt: skip
+    os.close(writing)
+    assert [(one.communicate()[1], one.returncode) for one in started] == [("", 0)] * 2

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from jobs.console.paging import Cursor
 from jobs.models import SystemConfig
 from tests.console.addresses import HTMX, PAGES, job_pages
 from tests.factories import (
@@ -33,6 +34,12 @@ def test_a_script_gets_the_part_and_a_browser_the_page(viewer: Client, path: str
     for more in ({"HX-History-Restore-Request": "true"}, {"HX-Boosted": "true"}):
         assert "<html" in viewer.get(path, headers=HTMX | more).content.decode()
     assert "<html" in viewer.get(path).content.decode()
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_a_page_may_be_asked_for_its_head(viewer: Client, path: str) -> None:
+    response = viewer.head(path)
+    assert (response.status_code, response.content) == (200, b"")
 
 
 def put_in_every_column(text: str) -> list[str]:
@@ -91,6 +98,28 @@ def test_no_parameter_breaks_a_page_or_comes_back_as_markup(admin: Client, value
 @pytest.mark.parametrize("cursor", ["WyIyMDI2LTk5LTk5IDAwOjAwOjAwKzAwIiwgImEiXQ", "WyJpbmZpbml0eSIsICJhIl0"])
 def test_a_cursor_that_names_no_moment_is_refused_kindly(viewer: Client, cursor: str) -> None:
     assert viewer.get("/jobs/", {"after": cursor}).status_code in {200, 400}
+
+
+NOTHING_BEFORE, NOTHING_AFTER = (
+    Cursor("2100-01-01 00:00:00+00", "z").encode(),
+    Cursor("2000-01-01 00:00:00+00", "a").encode(),
+)
+LISTS = ["/jobs/?", "/jobs/?state=QUEUED&", "/audit/?", "/audit/?action=x&", "/ledger/?", "/alerts/?show=over&", "/dlq/trash/?",
+         "/alerts/messages/?", "/notifications/?", "/failures/runs/?", "/ledger/document/?company=a&document=b&"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", [*(f"{one}after={NOTHING_AFTER}" for one in LISTS), *(f"{one}before={NOTHING_BEFORE}" for one in LISTS),
+             "/operations/?before=1", "/artifacts/?before=zz", "/artifacts/?after=0"],
+)  # fmt: skip
+def test_a_page_where_nothing_stands_any_more_does_not_say_that_there_is_nothing_at_all(
+    viewer: Client, path: str
+) -> None:
+    """Its rows were purged, retried or folded since: the rest of the list is one click away."""
+    JobFactory()
+    body = viewer.get(path, headers=HTMX).content.decode()
+    assert "Nothing is left on this page" in body
+    assert not re.search(r"(after|before)=", re.findall(r'href="([^"]*)">First page', body)[0])
 
 
 @pytest.mark.parametrize("path", [*WHOLE, "job"])

@@ -158,6 +158,10 @@ def test_error_pages_need_no_context(code: int) -> None:
 def test_the_frame_alone_and_its_parts() -> None:
     page = render_to_string("base.html", {}, RequestFactory().get("/"))
     assert 'href="#main"' in page
+    # Only what a script says of itself is live; without one the page says what it cannot do.
+    assert "This page does not update itself" in page and not re.search(
+        r"data-live-word>Live<|data-live-state=.live", page
+    )
     line = render_to_string("console/partials/_pause_line.html", {"pause_line": gallery.PAUSE_LINE})
     assert "2 pauses hold" in line
     assert "<html" not in line

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from jobs.console import charts, verdicts, words
 from jobs.console.queries import lists, overview
+from jobs.console.queries.db import TooSlow
 from jobs.console.queries.overview import Minute, Shared, read, read_detail, times
 from jobs.models import TallyFlow
 from tests.factories import JobFactory, PauseFactory, WorkerFactory, everything
@@ -138,6 +140,26 @@ def test_a_hundred_readers_cost_what_one_costs() -> None:
         assert {answer.result() for answer in answers} == {"snapshot 1"}
     shared.changed()
     assert shared.get() == shared.get() == "snapshot 2"
+
+
+def test_a_reading_that_fails_fails_for_all_who_waited_for_it() -> None:
+    """Else each has its own made in turn: thirty tabs, two seconds each, and every thread of the server."""
+    reads = []
+
+    def too_slow() -> str:
+        reads.append(1)
+        time.sleep(0.2)
+        raise TooSlow("the database did not answer")
+
+    shared = Shared(too_slow, longest=60, shortest=0)
+    with ThreadPoolExecutor(20) as pool:
+        answers = [pool.submit(shared.get) for _ in range(20)]
+    assert {str(answer.exception()) for answer in answers} == {"the database did not answer"}
+    made = len(reads)
+    assert made <= 2
+    with pytest.raises(TooSlow):
+        shared.get()
+    assert len(reads) == made + 1, "who asks afterwards has one made"
 
 
 def test_a_change_announced_during_a_reading_is_read_again() -> None:

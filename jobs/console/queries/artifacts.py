@@ -80,7 +80,7 @@ def page(filter_: ArtifactFilter, after: str, before: str) -> Page:
     more, shown = len(rows) > PAGE, [_read(row, "keywords") for row in rows[:PAGE]]
     if before:
         shown.reverse()
-    newer, older = (more, True) if before else (bool(after), more)
+    newer, older = (more or not shown, True) if before else (bool(after), more)
     return Page(shown, not newer, Cursor("", shown[0]["id"]) if newer and shown else None,
                 Cursor("", shown[-1]["id"]) if older and shown else None)  # fmt: skip
 

@@ -24,10 +24,10 @@ KNOWN = (
 _FIELDS = {"type": "type", "tenantId": "tenant", "projectId": "project", "name": "name", "priority": "priority"}
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def enqueue(request: HttpRequest) -> HttpResponse:
     """The form, and what it makes. The same form sent twice makes one job."""
-    if request.method == "GET":
+    if request.method != "POST":
         first = {name: request.GET.get(name, "")[:300] for name in ("type", "tenant", "project") if name in request.GET}
         return _form(request, EnqueueForm(initial={"token": token()} | first), 200)
     if not can(request.user, "enqueue"):

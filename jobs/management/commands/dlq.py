@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.console.queries import lists
 from jobs.domain.bulk import Kind
@@ -12,9 +12,10 @@ from jobs.domain.errors import InvalidInput
 from jobs.domain.states import DEAD_LETTERED
 from jobs.management import bulk
 from jobs.management.shell import refusals
+from jobs.management.terminal import ShellCommand, console
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows the dead-letter queue; puts its jobs back in the queue, or into the trash."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,7 +52,7 @@ class Command(BaseCommand):
                 f"{one['n']:,}", f"{one['tenants']:,}", one["type"], one["fingerprint"] or "none",
                 one["failure_type"] or "unclassified", latest, error[0][:80] if error else "",
             )  # fmt: skip
-        out = bulk.console(self)
+        out = console(self)
         out.print(table if groups else "The DLQ is empty.")
         if more:
             out.print("Only the newest 20,000 dead letters are grouped.")

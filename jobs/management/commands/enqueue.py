@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.domain.errors import InvalidInput
 from jobs.domain.values import check_json
 from jobs.management.shell import person, refusals
+from jobs.management.terminal import ShellCommand
 from jobs.operations import actions
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Puts a job into the queue and prints its id."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Callable
-from typing import IO, Any, cast
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.table import Table
 
 from jobs.conf import conf
 from jobs.domain.errors import CannotResume, InvalidInput, JobNotFound, JobsError
 from jobs.domain.masking import mask_json
 from jobs.domain.states import word
-from jobs.management.shell import REFUSED, is_terminal, person, refusals
+from jobs.management.shell import REFUSED, person, refusals
+from jobs.management.terminal import ShellCommand, console
 from jobs.operations import actions
 from jobs.queue import trails
 from jobs.queue.transitions import Moved
@@ -31,7 +31,7 @@ VERBS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows a job and acts on it, as its state allows."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -98,7 +98,7 @@ class Command(BaseCommand):
             self._print(job, masked)
 
     def _print(self, job: dict[str, Any], values: dict[str, str | None]) -> None:
-        console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 160)
+        out = console(self)
         facts = Table(box=None, pad_edge=False, show_header=False)
         for name, value in job.items():
             if name not in VALUES and value not in (None, ""):
@@ -106,7 +106,7 @@ class Command(BaseCommand):
         for name, text in values.items():
             if text is not None:
                 facts.add_row(name, text[:4_000] + ("…" if len(text) > 4_000 else ""))
-        console.print(facts, markup=False)
+        out.print(facts)
         timeline = Table("At (UTC)", "From", "To", "Who", "Why", box=None, pad_edge=False)
         for one in trails.history(job["id"]):
             timeline.add_row(
@@ -116,7 +116,7 @@ class Command(BaseCommand):
                 one["actor"],
                 one["reason"] or "",
             )
-        console.print(timeline, markup=False)
+        out.print(timeline)
 
 
 def _answers(verb: str, options: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.console import previews
 from jobs.console.queries import operations as read
@@ -12,12 +12,13 @@ from jobs.domain.bulk import Kind
 from jobs.domain.errors import InvalidInput
 from jobs.management import bulk
 from jobs.management.shell import person, refusals
+from jobs.management.terminal import ShellCommand, console
 from jobs.operations import bulk as operations
 
 KINDS = {kind.value.replace("_", "-"): kind for kind in Kind}
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows bulk operations, begins and steers them."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -54,7 +55,7 @@ class Command(BaseCommand):
         for row in rows:
             counts = [f"{row[name]:,}" for name in ("done", "skipped", "failed", "total")]
             table.add_row(str(row["id"]), row["kind"], row["state"], *counts, row["actor"], row["reason"][:60])
-        bulk.console(self).print(table if rows else "No bulk operation has run.")
+        console(self).print(table if rows else "No bulk operation has run.")
 
     def _show(self, options: dict[str, Any]) -> None:
         row = bulk.find(options["id"])

@@ -1,15 +1,15 @@
 """`manage.py queue status|pause|resume|cap`."""
 
 import json
-from typing import IO, Any, cast
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandParser
 from rich.table import Table
 
 from jobs.domain.errors import InvalidInput
 from jobs.domain.states import word
-from jobs.management.shell import is_terminal, person, refusals, seconds_until
+from jobs.management.shell import person, refusals, seconds_until
+from jobs.management.terminal import ShellCommand, console
 from jobs.operations import actions
 from jobs.queue import caps, pauses
 from jobs.queue.caps import Cap, Setting, Wanted
@@ -18,7 +18,7 @@ from jobs.queue.status import QueueStatus, queue_status
 UNTIL = "30min, 2h, 1d, or a moment in ISO 8601: UTC, or 2026-10-25T18:30+01:00, or 2026-10-25T18:30[Europe/Berlin]"
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows the queue's state; pauses and resumes it."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -88,10 +88,10 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(data, indent=2, default=str) if options["json"] else text)
 
     def _print(self, status: QueueStatus) -> None:
-        console = Console(file=cast(IO[str], self.stdout), highlight=False, width=None if is_terminal() else 160)
+        out = console(self)
         for pause in status.pauses:
             end = f", until {pause.ends_at:%Y-%m-%d %H:%M:%S} UTC" if pause.ends_at else ", no end"
-            console.print(f"PAUSED  {pause.scope}: {pause.reason} ({pause.owner}{end})", markup=False)
+            out.print(f"PAUSED  {pause.scope}: {pause.reason} ({pause.owner}{end})")
         table = Table("Type", *[word(state) for state in status.states], "Oldest wait", box=None, pad_edge=False)
         for type_ in sorted(status.counts):
             counts = status.counts[type_]
@@ -99,15 +99,14 @@ class Command(BaseCommand):
             table.add_row(
                 type_, *[f"{counts.get(state, 0):,}" for state in status.states], f"{wait:,.0f} s" if wait else "none"
             )
-        console.print(table if status.counts else "No jobs.")
+        out.print(table if status.counts else "No jobs.")
         for worker in status.workers:
-            console.print(
+            out.print(
                 f"worker {worker['id']}: {worker['running']} of {worker['slots']} slots, "
-                f"last seen {worker['silent_seconds']:.0f} s ago",
-                markup=False,
+                f"last seen {worker['silent_seconds']:.0f} s ago"
             )
         if not status.workers:
-            console.print("No live worker.")
+            out.print("No live worker.")
 
 
 def _scope(options: dict[str, Any]) -> dict[str, str | None]:

@@ -3,18 +3,19 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.views.decorators.debug import sensitive_variables
 
 from jobs.conf import conf
 from jobs.handlers.remote import executors_guard
 from jobs.management.shell import person, refusals
+from jobs.management.terminal import ShellCommand
 from jobs.operations import remote as operations
 from jobs.operations.remote import BOUNDS, OVERLAP_HOURS
 from jobs.queue import remote
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows and changes which job types other services run. See docs/remote-executor.md."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -4,16 +4,17 @@ import json
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from jobs.management.shell import REFUSED, refusals
+from jobs.management.terminal import ShellCommand
 from jobs.operations.retention import retention as all_retention
 from jobs.queue.retention import Progress
 
 _SLICE_SECONDS = 2.0
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Deletes what is older than it is kept, in small batches; may be stopped at any moment, and beside workers."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -3,19 +3,20 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from jobs.domain.classification import by_sureness
 from jobs.domain.rules import BUILT_IN, Rule
 from jobs.domain.rules.written import KINDS, written_rule
 from jobs.management.shell import person, refusals
+from jobs.management.terminal import ShellCommand
 from jobs.operations import rules as operations
 from jobs.operations.rules import MOST_TRIED, TRIAL_DAYS, Trial
 from jobs.queue import rules
 from jobs.queue.rules import StoredRule
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Shows, tries out and changes the rules that failures are judged by."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -57,6 +57,8 @@ class Shared[T]:
         self._changes = 0
         self._seen = -1
         self._reader: threading.Thread | None = None
+        self._failure: TooSlow | Error | None = None
+        self._failed_at = float("-inf")
         _all.add(self)
 
     def changed(self) -> None:
@@ -64,19 +66,32 @@ class Shared[T]:
         self._changes += 1
 
     def get(self) -> T:
-        """A reading that holds every change announced before the call."""
+        """A reading that holds every change announced before the call. One that fails fails for all who wait for it: else
+        each would wait for its own in turn."""
+        asked = time.monotonic()
         with self._lock:
+            if self._failure is not None and asked < self._failed_at:
+                raise self._failure.with_traceback(None)
             age = time.monotonic() - self._read_at
             if age < self._shortest and self._seen < self._changes:
                 time.sleep(self._shortest - age)
             if self._value is None or self._seen < self._changes or age > self._longest:
                 seen = self._changes
-                self._value = self._read()
+                self._value = self._made()
                 self._seen, self._read_at = seen, time.monotonic()
             elif age > self._ahead and self._reader is None:
                 self._reader = threading.Thread(target=self._read_ahead, args=(self._read_at,), daemon=True)
                 self._reader.start()
             return self._value
+
+    def _made(self) -> T:
+        try:
+            value = self._read()
+        except (TooSlow, Error) as error:
+            self._failure, self._failed_at = error, time.monotonic()
+            raise
+        self._failure = None
+        return value
 
     def _read_ahead(self, instead_of: float) -> None:
         """What was forgotten or read meanwhile is newer than this. A database in trouble is told to who asks next."""
