@@ -9,6 +9,7 @@ labelled messages by `tests/domain/learn.py`. Linear in the text, of which a bou
 import json
 import math
 import re
+import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,14 +25,15 @@ _NEAR = 7  # words between a subject and what is said of it
 _TYPES = tuple(FailureType)
 
 _TOKEN = re.compile(r"<\w{1,10}>|[a-z][a-z']{0,40}[a-z]\d?|[a-z]|[.;!?](?=\s|$)|\n")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_MOST_FOLDED = 8_000
 _FOREIGN = re.compile(r"[a-z']{0,40}(?![a-z])[^\W\d_][^\W\d_']{0,40}")
 _NAME_PART = re.compile(r"[A-Z]{1,20}(?=[A-Z][a-z])|[A-Z]?[a-z]{1,40}|[A-Z]{1,20}")
 _BREAKS = frozenset(".;!?\n")
 _TELLING = frozenset(f"class:@{name}" for name in ("database", "broker", "process", "browser", "cluster", "key"))
-_OURS = "jobs."
-# Packages of whoever wrote the handler: what they are called says nothing either.
+# Packages of this program and of whoever wrote the handler.
 _ANYBODYS = frozenset(
-    {"__main__", "app", "apps", "src", "main", "core", "common", "lib", "utils", "handlers", "tasks", "tests"}
+    {"jobs", "__main__", "app", "apps", "src", "main", "core", "common", "lib", "utils", "handlers", "tasks", "tests"}
 )
 _NO_CLASS = frozenset({"error", "exception", "runtimeerror", "baseexception", "systemerror", "systemexit",
                        "keyboardinterrupt"})  # fmt: skip
@@ -61,10 +63,6 @@ def weigh(
 ) -> Weighed:
     """Weighs a message as `classification.read` gives it; `named` and `class_name` are in their own case."""
     start, weights = _weights()
-    if not said.isascii():
-        said = _FOREIGN.sub(" ", said.replace("’", "'"))  # what is left of such a word would be taken for another
-    if class_name.partition(".")[0] in _ANYBODYS:
-        class_name = class_name.rpartition(".")[2]
     features = set(read_features(said, named, class_name, names, codes, status))
     known = [feature for feature in features if feature in weights]
     length = math.sqrt(sum(weights[feature].rarity ** 2 for feature in known)) or 1.0
@@ -74,7 +72,7 @@ def weigh(
     ]
     top = max(scores)
     parts = [math.exp(score - top) for score in scores]
-    said_words = sum(token not in _BREAKS for token in _tokens(said)) + max(map(_tells, known), default=0)
+    said_words = sum(token not in _BREAKS for token in _tokens(_plain(said))) + max(map(_tells, known), default=0)
     words = {
         kind: tuple(name for _, name in sorted((-weights[f].speaks[i] * weights[f].rarity, f) for f in known)[:3])
         for i, kind in enumerate(_TYPES)
@@ -94,18 +92,18 @@ def read_features(
     """What of a message has a weight: words, pairs of words, concepts, a subject with what is said of it, names."""
     if class_name.rpartition(".")[2].lower() in _NO_CLASS:
         class_name = ""
-    if class_name.startswith(_OURS):  # where it lies in this program says nothing of what happened
+    if class_name.partition(".")[0] in _ANYBODYS:  # where it lies says nothing of what happened
         class_name = class_name.rpartition(".")[2]
-    tokens = [*_tokens(said), *_words_of(named), *_words_of(class_name)]
+    tokens = [*_tokens(_plain(said)), *_words_of(named), *_words_of(class_name)]
     words = [stem(token) for token in tokens if token not in _BREAKS]
-    yield from words
+    yield from (word for word in words if len(word) > 2)
     yield from (f"{first} {second}" for first, second in zip(words, words[1:], strict=False))
     yield from _concept_features(tokens)
     parts = _words_of(class_name)[1:]
     yield from (f"class:{stem(part)}" for part in parts)
     yield from (f"class:{concept}" for _, concept in _concepts(parts))
     yield from (f"name:{name}" for name in (name.rpartition(".")[2] for name in names) if name not in _NO_CLASS)
-    yield from (f"code:{code}" for code in codes)
+    yield from (f"code:{code}" for code in codes if code not in _NO_CLASS)
     if status is not None:
         yield from (f"status:{status}", f"status:{status // 100}xx")
 
@@ -132,6 +130,14 @@ def stem(word: str) -> str:
                 word = word[:-1]
             break
     return word[:-1] if word.endswith("e") and len(word) > 4 else word
+
+
+def _plain(said: str) -> str:
+    """Letters without their accents; a word of others is left out: its pieces would be taken for other words."""
+    if said.isascii():
+        return said
+    folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", said[:_MOST_FOLDED].replace("’", "'")))
+    return _FOREIGN.sub(" ", folded)
 
 
 def _tokens(said: str) -> list[str]:
