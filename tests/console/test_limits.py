@@ -1,7 +1,7 @@
 """Limits of time and choices of the planner hold within each other, in a transaction and without one."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 import pytest
 from django.db import connection, transaction
@@ -42,6 +42,10 @@ def test_what_the_planner_was_told_around_holds_again_after_it() -> None:
         with planned(seqscan=False, bitmapscan=False):
             assert (setting("enable_seqscan"), setting("enable_bitmapscan")) == ("off", "off")
         assert (setting("enable_seqscan"), setting("enable_bitmapscan")) == ("off", "on")
+    assert setting("enable_seqscan") == "on"
+    with suppress(KeyError), planned(seqscan=False):
+        assert setting("enable_seqscan") == "off"
+        raise KeyError
     assert setting("enable_seqscan") == "on"
 
 

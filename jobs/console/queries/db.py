@@ -10,6 +10,7 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 from psycopg import ServerCursor
 from psycopg.errors import QueryCanceled
+from psycopg.pq import TransactionStatus
 
 type Row = dict[str, Any]
 
@@ -72,8 +73,10 @@ def _told(settings: Mapping[str, str]) -> Iterator[None]:
     inside = _in_force.set({**around, **settings})
     try:
         with nullcontext() if around else connection.execute_wrapper(_carry):
-            yield
-            _take_back({name: value for name, value in settings.items() if name not in around})
+            try:
+                yield
+            finally:
+                _take_back({name: value for name, value in settings.items() if name not in around})
     finally:
         _in_force.reset(inside)
 
@@ -91,8 +94,10 @@ def _carry(execute: Callable[..., Any], sql: str, params: Any, many: bool, conte
 
 
 def _take_back(settings: Mapping[str, str]) -> None:
-    """In a transaction what a statement was told would hold for those after it."""
-    if settings and connection.in_atomic_block:
+    """In a transaction what a statement was told would hold for those after it, if there may be any."""
+    if not settings or not connection.in_atomic_block:
+        return
+    if connection.connection.info.transaction_status is TransactionStatus.INTRANS:
         usual = {name: _UNLIMITED if name == "statement_timeout" else "on" if value == "off" else "off"
                  for name, value in settings.items()}  # fmt: skip
         with connection.cursor() as cursor:
