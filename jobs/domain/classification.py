@@ -70,7 +70,7 @@ def classify(sign: FailureSign, rules: Sequence[Rule] = BUILT_IN) -> Classificat
     evidence = read(sign)
     ordered = by_sureness(tuple(rules))
     first = next((rule for rule in ordered if rule.sign is not Sign.EVIDENCE and matches(rule, evidence)), None)
-    if first is None or first.weighs is not None:
+    if first is None or (first.weighs is not None and not evidence.is_ours):
         first = _outweighed(first, evidence, ordered)
     return UNCLASSIFIED if first is None else Classification(first.failure_type, first.id, _why(first, evidence))
 
@@ -113,6 +113,11 @@ class Evidence:
     """The names that stand for several words, in the text and as codes, in their own case: `InvalidClientTokenId`."""
     class_name: str
     """The error's own class, in its own case."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Is it an error of this program? Its words were chosen for the rules: nothing else is read from them."""
+        return bool(self.exceptions) and self.exceptions[0].startswith("jobs.")
 
     @cached_property
     def weighed(self) -> Weighed:

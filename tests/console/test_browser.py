@@ -121,6 +121,8 @@ def test_a_pause_shows_in_every_tab_without_a_reload(
     other.goto(f"{live_site}/")
     other.get_by_role("link", name="Pause…").click()
     dialog = other.locator("#dialog")
+    expect(dialog.get_by_label(re.compile("Reason"))).to_be_focused()
+    expect(dialog).not_to_have_class(re.compile("htmx-"))  # from here on nothing takes the keys from the user
     dialog.get_by_label("Type", exact=True).fill("CRAWL")
     expect(dialog.locator("#pause-effect")).to_contain_text("Holds 3 queued jobs now")
     dialog.get_by_label(re.compile("Reason")).fill("proxies answer 502")

@@ -1,6 +1,5 @@
 """What a rule is: data that an admin can read, extend and try out."""
 
-import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -48,8 +47,8 @@ class Rule:
 
 
 #: Words that errors of several types share; a class that only names the network; the queue's own list; a status; a known
-#: reason; a class of this program, which says it all.
-BROAD, NETWORK, SOURCE, STATUS, KNOWN, CERTAIN = 0.25, 0.75, 2.0, 2.5, 4.0, math.inf
+#: reason.
+BROAD, NETWORK, SOURCE, STATUS, KNOWN = 0.25, 0.75, 2.0, 2.5, 4.0
 
 Phrase = tuple[str, ...]
 

@@ -1,7 +1,7 @@
 """This job's own input: documents, payloads, addresses, and answers of a model that are no JSON."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, CERTAIN, Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 
@@ -12,7 +12,6 @@ JOB_CONFIG = Rule(
     r"\Aexceptions:[^\n]*\b(?:invalidinput|badconfig)\b|^\W{0,3}(?:\w{1,40}: )?invalid input: config\b",
     _LOGICAL,
     "this job's config cannot be used",
-    CERTAIN,
 )
 
 RULES: tuple[Rule, ...] = (

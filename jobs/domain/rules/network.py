@@ -1,7 +1,7 @@
 """The network: between us and another party it is transient; to a service that we run it is ours."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, CERTAIN, Rule, Sign
+from jobs.domain.rules.base import BROAD, Rule, Sign
 
 _LOGICAL, _INFRASTRUCTURE, _TRANSIENT = FailureType.LOGICAL, FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
 
@@ -49,7 +49,6 @@ EARLY: tuple[Rule, ...] = (
         r"\Aexceptions:(?=[^\n]*\bweb\.errors\.noanswer\b)(?![\s\S]*?(?:certificate|\bssl\b|\btls\b|x509))",
         _TRANSIENT,
         "the target does not answer",
-        CERTAIN,
     ),
     # What a site answered a crawl is said by its status, whatever words the page has.
     Rule(
@@ -58,7 +57,6 @@ EARLY: tuple[Rule, ...] = (
         r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:(?:408|425|429|5\d\d)\b",
         _TRANSIENT,
         "the target failed for now, or asks us to wait",
-        CERTAIN,
     ),
     Rule(
         "crawl-answer-refuses",
@@ -66,7 +64,6 @@ EARLY: tuple[Rule, ...] = (
         r"\Aexceptions:[^\n]*\bweb\.errors\.siteanswered\b[^\n]* status:4",
         _LOGICAL,
         "the target refuses this request",
-        CERTAIN,
     ),
     Rule(
         "own-connection-broken",
