@@ -66,15 +66,12 @@ def weigh(
     features = set(read_features(said, named, class_name, names, codes, status))
     known = [feature for feature in features if feature in weights]
     length = math.sqrt(sum(weights[feature].rarity ** 2 for feature in known)) or 1.0
-    scores = [
-        bias + sum(weights[feature].speaks[i] * weights[feature].rarity for feature in known) / length
-        for i, bias in enumerate(start)
-    ]
+    scores = [bias + sum(weights[feature].speaks[i] for feature in known) / length for i, bias in enumerate(start)]
     top = max(scores)
     parts = [math.exp(score - top) for score in scores]
     said_words = sum(token not in _BREAKS for token in _tokens(_plain(said))) + max(map(_tells, known), default=0)
     words = {
-        kind: tuple(name for _, name in sorted((-weights[f].speaks[i] * weights[f].rarity, f) for f in known)[:3])
+        kind: tuple(f for speaks, f in sorted((-weights[f].speaks[i], f) for f in known)[:3] if speaks < 0)
         for i, kind in enumerate(_TYPES)
     }
     return Weighed(
@@ -209,7 +206,7 @@ def rarity(often: int, examples: int) -> float:
 
 
 class Weight(NamedTuple):
-    """How much a feature speaks for each type, and how much it counts."""
+    """How much a feature speaks for each type, its rarity counted in, and that rarity."""
 
     speaks: tuple[float, ...]
     rarity: float
@@ -223,8 +220,8 @@ def _weights() -> tuple[list[float], dict[str, Weight]]:
 
 def as_weights(data: dict[str, Any]) -> tuple[list[float], dict[str, Weight]]:
     order = [data["types"].index(kind.value) for kind in _TYPES]
-    weights = {
-        name: Weight(tuple(values[i] / 100 for i in order), rarity(values[-1], data["examples"]))
-        for name, values in data["weights"].items()
-    }
+    weights = {}
+    for name, (*values, often) in data["weights"].items():
+        rare = rarity(often, data["examples"])
+        weights[name] = Weight(tuple(values[i] / 100 * rare for i in order), rare)
     return [data["start"][i] / 100 for i in order], weights

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.domain import evidence
 from jobs.domain.classification import UNCLASSIFIED, FailureSign, classify
 from jobs.domain.failures import FailureType
 from jobs.domain.rules import BUILT_IN, Rule, Sign
@@ -147,6 +148,14 @@ def test_what_no_rule_knows_is_counted_as_unclassified() -> None:
 def test_letters_and_pieces_of_foreign_words_say_nothing(message: str, name: str) -> None:
     """Least of all that a job is to be given up at once."""
     assert classify(FailureSign(message, (name,))).failure_type is TRANSIENT
+
+
+def test_the_words_that_are_named_speak_for_the_type() -> None:
+    """Of a message with one plain word, hardly any."""
+    weighed = evidence.weigh("quota", "", "", (), (), None)
+    _, weights = evidence._weights()
+    for kind, words in weighed.words.items():
+        assert all(weights[word].speaks[list(FailureType).index(kind)] > 0 for word in words), kind
 
 
 def test_an_admins_rules_are_asked_among_the_built_in_ones() -> None:
