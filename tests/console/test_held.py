@@ -87,6 +87,28 @@ def test_what_each_worker_runs_is_on_its_page(viewer: Client) -> None:
         assert text in page, text
 
 
+def test_workers_that_ended_stand_apart_from_those_that_run(viewer: Client) -> None:
+    WorkerFactory(id="live:1:a")
+    WorkerFactory(id="killed:2:b", heartbeat_at=ago(hours=2))
+    WorkerFactory(id="holds:3:c", heartbeat_at=ago(hours=2))
+    JobFactory(running=True, worker_id="holds:3:c", heartbeat_at=ago(hours=2))
+    for n in range(12):
+        WorkerFactory(id=f"stopped:{n}:d", stopped_at=ago(hours=n + 3), heartbeat_at=ago(hours=n + 3))
+    WorkerFactory(id="forgotten:9:e", heartbeat_at=ago(days=9), stopped_at=ago(days=9))
+    page = viewer.get("/workers/").content.decode()
+    running, over = page.split('id="ended"')
+    assert "1 live" in running and "live:1:a" in running and "holds:3:c" in running and "Other program" not in running
+    assert "killed:2:b" in over and "Lost" in over and "the newest 8 of 13" in over and "stopped:9:d" not in over
+    every = viewer.get("/workers/?ended=all").content.decode()
+    assert "stopped:11:d" in every and "forgotten" not in every and "/workers/?ended=all" in every
+
+
+def test_silent_runs_are_counted_when_not_all_are_shown(viewer: Client) -> None:
+    JobFactory.create_batch(25, running=True, heartbeat_at=ago(minutes=20), worker_id="w:9:x")
+    silent = viewer.get("/workers/").content.decode().split('id="silent"')[1].split("</section>")[0]
+    assert ">25</span>" in silent and "the 20 that have run longest" in silent and silent.count("<tr") == 21
+
+
 def test_types_that_wait_and_that_no_worker_does_are_named(viewer: Client) -> None:
     WorkerFactory(types=["CRAWL"])
     JobFactory(type="CRAWL")

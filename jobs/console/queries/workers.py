@@ -9,13 +9,15 @@ from jobs.console.queries.rollups import LIVE
 
 MOST_WORKERS = 500
 MOST_RUNS = 2_000
+REMEMBERED = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class WorkerLine:
     """A worker process. `known` false: another program's, seen only by the jobs it runs.
 
-    `pause_seen`: the newest pause that there was at its last heartbeat.
+    `pause_seen`: the newest pause that there was at its last heartbeat. `silent`: it has missed three heartbeats;
+    `lost`: it has been silent for so long that it will not come back, and never said that it stops.
     """
 
     id: str
@@ -29,6 +31,7 @@ class WorkerLine:
     version: str = ""
     pause_seen: int | None = None
     silent: bool = False
+    lost: bool = False
     known: bool = True
 
     @property
@@ -43,6 +46,8 @@ class WorkerLine:
             return "Other program"
         if self.stopped_at:
             return "Stopped"
+        if self.lost:
+            return "Lost"
         if self.silent:
             return "Silent"
         return "Stopping" if self.stopping else "Live"
@@ -63,32 +68,51 @@ def silent_after() -> timedelta:
     return 3 * conf().heartbeat_interval
 
 
-def lines(live: list[Row], ended_too: bool = False) -> list[WorkerLine]:
-    """The registered workers that run or were lost lately, then other programs' workers, by the jobs they hold."""
-    rows = fetch(
-        """SELECT id, started_at, heartbeat_at, slots, types, version, stopping, stopped_at, pause_seen,
-                  heartbeat_at < clock_timestamp() - make_interval(secs => %(silent)s) AS silent
-             FROM worker
-            WHERE CASE WHEN %(ended)s THEN heartbeat_at > clock_timestamp() - interval '7 days'
-                       ELSE stopped_at IS NULL
-                        AND heartbeat_at > clock_timestamp() - make_interval(secs => %(forget)s) END
-            ORDER BY stopped_at IS NOT NULL, id LIMIT %(most)s""",
-        {
-            "silent": silent_after().total_seconds(),
-            "forget": max(600.0, 2 * conf().stale_timeout.total_seconds()),
-            "ended": ended_too,
-            "most": MOST_WORKERS,
-        },
-    )
+def lines(live: list[Row]) -> list[WorkerLine]:
+    """The registered workers that run, were lost lately or still hold runs, then other programs' workers, by the jobs
+    they hold. At most `MOST_WORKERS` registered ones, those heard of longest ago first: nobody who is silent is left out.
+    """
     running: dict[str, int] = {}
     for row in live:
         if row["worker_id"] and not row["inline"]:
             running[row["worker_id"]] = running.get(row["worker_id"], 0) + row["n"]
-    known = [
-        WorkerLine(running=running.pop(row["id"], 0), **{**row, "silent": row["silent"] and not row["stopped_at"]})
-        for row in rows
-    ]
+    rows = fetch(
+        f"""SELECT * FROM (SELECT {_COLUMNS} FROM worker
+                            WHERE (stopped_at IS NULL
+                                   AND heartbeat_at > clock_timestamp() - make_interval(secs => %(forget)s))
+                               OR id = ANY (%(holders)s)
+                            ORDER BY heartbeat_at LIMIT %(most)s) w
+            ORDER BY id""",  # noqa: S608
+        {**_spans(), "holders": list(running), "most": MOST_WORKERS},
+    )
+    known = [WorkerLine(running=running.pop(row["id"], 0), **row) for row in rows]
     return known + [WorkerLine(id=name, running=n, known=False) for name, n in sorted(running.items())]
+
+
+def ended(most: int, holding: set[str]) -> tuple[list[WorkerLine], int]:
+    """Workers that stopped or were lost in the last seven days, the newest first, and how many there are; without
+    those that still hold runs."""
+    rows = fetch(
+        f"""SELECT {_COLUMNS}, count(*) OVER () AS n FROM worker
+             WHERE heartbeat_at > clock_timestamp() - make_interval(secs => %(remembered)s) AND id <> ALL (%(holding)s)
+               AND (stopped_at IS NOT NULL OR heartbeat_at <= clock_timestamp() - make_interval(secs => %(forget)s))
+             ORDER BY coalesce(stopped_at, heartbeat_at) DESC, id LIMIT %(most)s""",  # noqa: S608
+        {**_spans(), "remembered": REMEMBERED.total_seconds(), "holding": list(holding), "most": most},
+    )
+    count = rows[0]["n"] if rows else 0
+    return [WorkerLine(running=0, **{name: row[name] for name in row if name != "n"}) for row in rows], count
+
+
+# A worker that said it stops is not silent.
+_COLUMNS = """id, started_at, heartbeat_at, slots, types, version, stopping, stopped_at, pause_seen,
+              stopped_at IS NULL AND heartbeat_at < clock_timestamp() - make_interval(secs => %(silent)s) AS silent,
+              stopped_at IS NULL AND heartbeat_at <= clock_timestamp() - make_interval(secs => %(forget)s) AS lost"""
+
+
+def _spans() -> dict[str, float]:
+    """After how many seconds a worker is silent, and after how many it is lost."""
+    forget = max(600.0, 2 * conf().stale_timeout.total_seconds())
+    return {"silent": silent_after().total_seconds(), "forget": forget}
 
 
 def runs() -> list[Row]:

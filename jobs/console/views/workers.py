@@ -1,4 +1,4 @@
-"""Workers: processes, slots, what each runs, and whether it knows the pauses in force."""
+"""Workers: processes, slots, what each runs, whether it knows the pauses in force, and who ended lately."""
 
 from typing import Any
 
@@ -11,26 +11,39 @@ from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.queries.workers import WorkerLine
 from jobs.console.views.render import show
 
-SHOWN_RUNS = 16
+SHOWN_RUNS = 8
+SHOWN_SILENT = 20
+SHOWN_INLINE = 20
+SHOWN_ENDED = 8
 
 
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
     """The registry: who runs what, who is silent, who stopped in the last days."""
     snapshot = shared.get()
+    every = request.GET.get("ended") == "all"
     with limited():
-        rows = read.lines(snapshot.live, ended_too=True)
+        rows = read.lines(snapshot.live)
+        ended, ended_count = read.ended(read.MOST_WORKERS if every else SHOWN_ENDED, {row.id for row in rows})
         runs = read.runs()
         now = database_now()
     alive = [row for row in rows if row.alive]
     silent = [row for row in rows if row.silent and not row.stopped_at]
+    silent_runs = [run for run in runs if run["silent"]]
+    inline = [run for run in runs if run["inline"]]
     context: dict[str, Any] = {
         "rows": [worker(row, runs, snapshot) for row in rows],
         "server_now": now,
         "alive": len(alive),
         "silent": len(silent),
-        "silent_runs": [run for run in runs if run["silent"]][:50],
-        "inline": [run for run in runs if run["inline"]][:50],
+        "silent_runs": silent_runs[:SHOWN_SILENT],
+        "silent_count": len(silent_runs),
+        "inline": inline[:SHOWN_INLINE],
+        "inline_count": len(inline),
+        "ended": ended,
+        "ended_count": ended_count,
+        "cut": read.MOST_WORKERS if sum(row.known for row in rows) >= read.MOST_WORKERS else 0,
+        "region_url": request.get_full_path(),
         "used": sum(row.running for row in alive),
         "slots": sum(row.slots for row in alive),
         "silent_after": read.silent_after(),
