@@ -1,6 +1,6 @@
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "detiq_admin.settings")
 os.environ.setdefault("DETIQ_PROCESS", "web")
@@ -9,10 +9,11 @@ from django.urls import get_resolver  # noqa: E402
 
 from detiq_admin import loaded  # noqa: E402
 from detiq_admin.body_limit import BodyLimit  # noqa: E402
+from detiq_admin.handler import Handler  # noqa: E402
 from jobs.conf import conf  # noqa: E402
 
-_django = get_asgi_application()
-application = BodyLimit(_django, 2 * conf().artifact_max_bytes + 1_000_000)
+django.setup(set_prefix=False)
+application = BodyLimit(Handler(), 2 * conf().artifact_max_bytes + 1_000_000)
 
 
 def _stand_in() -> None:

@@ -41,8 +41,3 @@ os.environ.setdefault("LOG_LEVEL", "INFO")
 from detiq_admin.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-# It serves files to coroutines alone: the test client would start a loop for each of its requests, which takes longer than
-# most answers. The console of the browser's tests has it.
-if os.environ.get("DETIQ_PROCESS") != "web":
-    MIDDLEWARE = [one for one in MIDDLEWARE if not one.startswith("servestatic.")]  # noqa: F405

@@ -9,8 +9,8 @@ from jobs.console.queries.overview.sharing import Shared, acted, forget_all
 from jobs.console.queries.overview.snapshot import TOP, Snapshot, read
 from jobs.console.queries.overview.tenants import TenantLine
 
-# What every page's frame needs: as fresh as the last change that was announced.
-shared: Shared[Snapshot] = Shared(lambda: read())  # noqa: PLW0108  (the name is looked up when it is asked)
+# What every page's frame needs: as fresh as the last change that was announced, and where none is, a second old at most.
+shared: Shared[Snapshot] = Shared(lambda: read(), ahead=0.5)  # noqa: PLW0108  (the name is looked up when it is asked)
 # Charts and comparisons, which a second more or less does not change.
 detail: Shared[Detail] = Shared(read_detail, longest=10.0, shortest=2.0, ahead=3.0, draws=True)
 

@@ -1,0 +1,30 @@
+"""How a request is answered by the console's process: static files on the event loop, a page in one thread."""
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIHandler
+from django.core.handlers.exception import convert_exception_to_response
+from django.http import HttpRequest, HttpResponseBase
+from django.middleware.security import SecurityMiddleware
+from servestatic.middleware import ServeStaticMiddleware
+
+
+class Handler(ASGIHandler):
+    """Django's own lets every middleware change between the event loop and a thread, there and back: twenty times a
+    page, a fifth of its time. Middleware, pages and their database work are synchronous, so they stay in one thread; only
+    what is streamed (live hints, exports) is read on the loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._secured = SecurityMiddleware(self._page).process_response
+        self._static = convert_exception_to_response(ServeStaticMiddleware(self._page))
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """The synchronous chain, whatever is asked for."""
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        """A static file or a page."""
+        return self._secured(request, await self._static(request))
+
+    async def _page(self, request: HttpRequest) -> HttpResponseBase:
+        return await sync_to_async(self.get_response)(request)
