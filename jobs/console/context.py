@@ -108,7 +108,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     snapshot = _snapshot()
     return context | {
         "role": lambda: permissions.role(user),
-        "can": Rights(user),
+        "can": Allowed(user),
         "search_url": reverse("console:jobs"),
         "live_url": reverse("console:live"),
         "nav_url": reverse("console:nav"),
@@ -120,7 +120,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-class Rights:
+class Allowed:
     """`{{ can.cancel }}` in a template: the same table as on the server."""
 
     def __init__(self, user: Any) -> None:
