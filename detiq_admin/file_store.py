@@ -4,8 +4,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from jobs.conf import FileStore
 from jobs.domain.errors import SettingError
+from jobs.domain.variables import FileStore
 
 _MOST_IN_ONE_PIECE = 5 * 1024**3
 

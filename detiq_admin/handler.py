@@ -1,5 +1,8 @@
 """How a request is answered by the console's process: static files on the event loop, a page in one thread."""
 
+from collections.abc import Awaitable, Callable
+from typing import cast
+
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.exception import convert_exception_to_response
@@ -16,7 +19,8 @@ class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
         self._secured = SecurityMiddleware(self._page).process_response
-        self._static = convert_exception_to_response(ServeStaticMiddleware(self._page))
+        static = convert_exception_to_response(ServeStaticMiddleware(self._page))
+        self._static = cast("Callable[[HttpRequest], Awaitable[HttpResponseBase]]", static)
 
     def load_middleware(self, is_async: bool = False) -> None:
         """The synchronous chain, whatever is asked for."""

@@ -5,16 +5,34 @@ durations are `timedelta`. A bad value is a `SettingError` at start-up that name
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from jobs.domain.errors import SettingError
-
-type Network = IPv4Network | IPv6Network
+from jobs.domain.variables import (
+    FileStore,
+    MailServer,
+    Network,
+    Secret,
+    apprise_schemes,
+    duration,
+    environment_name,
+    file_store,
+    hosts,
+    http_address,
+    key_prefix,
+    log_level,
+    mail_address,
+    mail_server,
+    name_list,
+    networks,
+    one_of,
+    real_number,
+    secret,
+    served_hosts,
+    whole_number,
+)
 
 # So much of a bad value its message repeats.
 _SHOWN = 200
@@ -46,296 +64,94 @@ class Setting:
             )
 
 
-class Secret(str):
-    """A value that no page, log line or error shows."""
-
-    def __repr__(self) -> str:
-        return "'••••••'" if self else "''"
-
-
-@dataclass(frozen=True)
-class FileStore:
-    """Where files are kept. `bucket` None: in the folder `path`, by default one below `DETIQ_VAR_DIR`."""
-
-    path: str = ""
-    bucket: str | None = None
-    endpoint: str | None = None
-    region: str | None = None
-
-    def __str__(self) -> str:
-        if self.bucket is None:
-            return self.path or "below DETIQ_VAR_DIR"
-        return f"s3://{self.bucket}/{self.path}" + (f" at {self.endpoint}" if self.endpoint else "")
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def parse(raw: str) -> int:
-        value = int(raw)
-        if not least <= value <= most:
-            raise ValueError(f"it must lie between {least} and {most}")
-        return value
-
-    return parse
-
-
-def _number(least: float, most: float) -> Callable[[str], float]:
-    def parse(raw: str) -> float:
-        value = float(raw)
-        if not least <= value <= most:  # also refuses NaN, which compares false with everything
-            raise ValueError(f"it must lie between {least:g} and {most:g}")
-        return value
-
-    return parse
-
-
-def _duration(unit: str, least: float, most: float) -> Callable[[str], timedelta]:
-    number = _number(least, most)
-    return lambda raw: timedelta(**{unit: number(raw)})
-
-
-def _names(raw: str) -> list[str]:
-    return [name for part in raw.split(",") if (name := part.strip())]
-
-
-def _networks(raw: str) -> tuple[Network, ...]:
-    return tuple(ip_network(part, strict=False) for part in _names(raw))
-
-
-def _secret(raw: str) -> Secret:
-    if not (raw.isascii() and raw.isprintable()):
-        raise ValueError("it holds a character that no header can carry")
-    return Secret(raw)
-
-
-def _http_address(raw: str) -> str:
-    if not raw:
-        return ""
-    parts = urlsplit(raw)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
-        raise ValueError("it is no http or https address without a user name")
-    if parts.query or parts.fragment:
-        raise ValueError("it has a query or a fragment")
-    if parts.port == 0 or not raw.isprintable() or " " in raw:  # a port that is none raises by itself
-        raise ValueError("it holds a character or a port that no address has")
-    return raw.rstrip("/")
-
-
-def _file_store(raw: str) -> FileStore:
-    parts = urlsplit(raw)
-    if not raw:
-        return FileStore()
-    if parts.scheme == "file" and not parts.netloc and parts.path.strip("/"):
-        return FileStore(unquote(parts.path))
-    if parts.scheme != "s3" or not parts.hostname:
-        raise ValueError("it begins neither with file:/// nor with s3:// and a bucket")
-    more = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if unknown := sorted(set(more) - {"endpoint", "region"}):
-        raise ValueError(f"nothing is known of {', '.join(unknown)}; there are endpoint and region")
-    endpoint = _http_address(more.get("endpoint", "")) or None
-    return FileStore(unquote(parts.path).strip("/"), parts.netloc, endpoint, more.get("region") or None)
-
-
-def _key_prefix(raw: str) -> str:
-    parts = raw.split("/")
-    if raw.count("{tenant}") != 1 or "{tenant}" not in parts:
-        raise ValueError("{tenant} must be one of its parts, once")
-    if parts[-1] or any(part in ("", ".", "..") or "\\" in part or not part.isprintable() for part in parts[:-1]):
-        raise ValueError("it must be relative, end with / and hold no empty part, . or ..")
-    return raw
-
-
-def _log_level(raw: str) -> str:
-    return _one_of("debug", "info", "warn", "warning", "error", "critical")(raw).upper()
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def parse(raw: str) -> str:
-        if raw.lower() not in choices:
-            raise ValueError("it is none of them")
-        return raw.lower()
-
-    return parse
-
-
-# They reach files, programs of this machine or any host, past the guard of webhooks.
-_NEVER_APPRISE = frozenset({"file", "json", "jsons", "xml", "xmls", "form", "forms", "dbus", "qt", "kde", "glib", "gnome",
-                            "macosx", "windows", "syslog", "rsyslog", "mailto", "mailtos", "apprise", "apprises",
-                            "mqtt", "mqtts", "smpp", "smpps", "irc", "ircs", "xmpp", "xmpps"})  # fmt: skip
-
-
-def _schemes(raw: str) -> list[str]:
-    names = [name.lower() for name in _names(raw)]
-    for name in names:
-        if name in _NEVER_APPRISE:
-            raise ValueError(f"{name} reaches files, programs or any host and is never allowed")
-        if not (name.isascii() and name.isalnum()):
-            raise ValueError(f"{name} is no scheme; write it without ://")
-    return names
-
-
-def _hosts(raw: str) -> frozenset[str]:
-    return frozenset(_host(name) for name in _names(raw))
-
-
-def _host(name: str) -> str:
-    host = name.lower().strip("[]").rstrip(".")
-    if not _is_host(host):
-        raise ValueError(f"{name} is no host name; write it without scheme and port")
-    return host
-
-
-def _served_hosts(raw: str) -> list[str]:
-    names = [name if name == "*" else _served_host(name) for name in _names(raw)]
-    if not names:
-        raise ValueError("it names no host")
-    return names
-
-
-def _served_host(name: str) -> str:
-    """As Django asks for it: a dot before it for all below it, an address of IPv6 in brackets."""
-    host = _host(name.removeprefix("."))
-    return f"[{host}]" if ":" in host else name[:1] * name.startswith(".") + host
-
-
-def _is_host(name: str) -> bool:
-    if all(part.replace("-", "").replace("_", "").isalnum() for part in name.split(".")):
-        return True
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return False
-
-
-@dataclass(frozen=True)
-class MailServer:
-    """Where mail is handed over. False: nowhere."""
-
-    host: str = ""
-    port: int = 25
-    username: str = ""
-    password: str = field(default="", repr=False)
-    tls: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.host)
-
-    def __str__(self) -> str:
-        who = f"{self.username}:••••••@" if self.username else ""
-        return f"smtp{'s' if self.tls == 'smtps' else ''}://{who}{self.host}:{self.port}" if self.host else "none"
-
-
-def _mail_server(raw: str) -> MailServer:
-    if not raw:
-        return MailServer()
-    # The value may hold a password: no message repeats it.
-    parts = urlsplit(raw)
-    if parts.scheme not in ("smtp", "smtps", "smtp+starttls") or not parts.hostname:
-        raise ValueError("it does not begin with smtp://, smtps:// or smtp+starttls:// and a host")
-    if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError("nothing may follow the port")
-    tls = {"smtps": "smtps", "smtp+starttls": "starttls"}.get(parts.scheme, "")
-    port = parts.port or {"smtps": 465, "starttls": 587}.get(tls, 25)
-    return MailServer(parts.hostname, port, unquote(parts.username or ""), unquote(parts.password or ""), tls)
-
-
-def _address(raw: str) -> str:
-    if "@" not in raw or any(not char.isprintable() for char in raw):
-        raise ValueError("it is no mail address")
-    return raw
-
-
-def _environment(raw: str) -> str:
-    if not (raw.isascii() and raw.replace("-", "").isalnum() and len(raw) <= 12):
-        raise ValueError("it is no short name")
-    return raw.lower()
-
-
 _S = Setting
 SETTINGS: tuple[Setting, ...] = (
-    _S("JOB_STALE_TIMEOUT_MINUTES", "stale_timeout", "30", _duration("minutes", 0.01, 10_080),
+    _S("JOB_STALE_TIMEOUT_MINUTES", "stale_timeout", "30", duration("minutes", 0.01, 10_080),
        "minutes, fractions allowed, 0.01 to 10080", "A running job silent for longer is given up for lost."),
-    _S("MAX_CONCURRENT_PER_TENANT", "tenant_cap", "4", _whole(0, 100_000),
+    _S("MAX_CONCURRENT_PER_TENANT", "tenant_cap", "4", whole_number(0, 100_000),
        "a whole number from 0 (suspends every tenant without a cap of its own) to 100000",
        "How many jobs of one tenant may run at once, unless the tenant has its own cap."),
-    _S("MAX_CONCURRENT_DISCOVER", "discover_cap", "2", _whole(0, 100_000), "a whole number from 0 to 100000",
+    _S("MAX_CONCURRENT_DISCOVER", "discover_cap", "2", whole_number(0, 100_000), "a whole number from 0 to 100000",
        "How many DISCOVER jobs may run at once, over all tenants; each holds a browser."),
-    _S("JOB_WORKER_POLL_INTERVAL_MS", "poll_interval", "15000", _duration("milliseconds", 50, 3_600_000),
+    _S("JOB_WORKER_POLL_INTERVAL_MS", "poll_interval", "15000", duration("milliseconds", 50, 3_600_000),
        "milliseconds, 50 to 3600000", "How often a worker looks for jobs without being told, and sweeps."),
-    _S("JOB_WORKER_CONCURRENCY", "concurrency", "8", _whole(1, 256), "a whole number from 1 to 256",
+    _S("JOB_WORKER_CONCURRENCY", "concurrency", "8", whole_number(1, 256), "a whole number from 1 to 256",
        "How many jobs one worker process runs at once."),
-    _S("JOB_CLAIM_ORDER", "claim_order", "fair", _one_of("fair", "strict"), "fair or strict",
+    _S("JOB_CLAIM_ORDER", "claim_order", "fair", one_of("fair", "strict"), "fair or strict",
        "fair: within a priority tenants take turns; strict: priority, then queuedAt, over all; `migrate` makes its index."),
-    _S("JOB_PRIORITY_RELIEF", "priority_relief", "10", _whole(0, 10_000), "a whole number from 0 (never) to 10000",
+    _S("JOB_PRIORITY_RELIEF", "priority_relief", "10", whole_number(0, 10_000), "a whole number from 0 (never) to 10000",
        "One claim in so many begins at a lower priority, so that a busy high one cannot starve the rest for ever."),
-    _S("CRAWL_CHECKPOINT_INTERVAL", "crawl_checkpoint_interval", "10", _whole(1, 10_000),
+    _S("CRAWL_CHECKPOINT_INTERVAL", "crawl_checkpoint_interval", "10", whole_number(1, 10_000),
        "pages, a whole number from 1 to 10000", "How many pages a crawl fetches between two checkpoints."),
-    _S("JOB_RETENTION_DAYS", "retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
+    _S("JOB_RETENTION_DAYS", "retention", "90", duration("days", 1, 36_500), "days, 1 to 36500",
        "How long ended jobs are kept; dead letters are kept until purged."),
-    _S("OPERATION_RETENTION_DAYS", "operation_retention", "90", _duration("days", 1, 36_500), "days, 1 to 36500",
+    _S("OPERATION_RETENTION_DAYS", "operation_retention", "90", duration("days", 1, 36_500), "days, 1 to 36500",
        "How long bulk operations and the outcomes of their rows are kept; the audit trail keeps who did what, and why."),
-    _S("JOB_RETRY_JITTER", "retry_jitter", "0.1", _number(0, 1), "a fraction from 0 to 1",
+    _S("JOB_RETRY_JITTER", "retry_jitter", "0.1", real_number(0, 1), "a fraction from 0 to 1",
        "At most this share of a retry's delay is added to it, so that retries do not arrive together."),
-    _S("JOB_SHUTDOWN_GRACE_SECONDS", "shutdown_grace", "30", _duration("seconds", 0, 86_400), "seconds, 0 to 86400",
+    _S("JOB_SHUTDOWN_GRACE_SECONDS", "shutdown_grace", "30", duration("seconds", 0, 86_400), "seconds, 0 to 86400",
        "How long a stopping worker lets its jobs finish before it puts them back."),
-    _S("JOB_HANDLER_MODULES", "handler_modules", "", _names, "importable Python modules, separated by commas",
+    _S("JOB_HANDLER_MODULES", "handler_modules", "", name_list, "importable Python modules, separated by commas",
        "Modules that register handlers of your own."),
-    _S("LEDGER_MAX_ATTEMPTS", "ledger_max_attempts", "5", _whole(1, 1000), "a whole number from 1 to 1000",
+    _S("LEDGER_MAX_ATTEMPTS", "ledger_max_attempts", "5", whole_number(1, 1000), "a whole number from 1 to 1000",
        "How often a ledger event is tried before it counts as exhausted."),
-    _S("LEDGER_STALE_MINUTES", "ledger_stale", "5", _duration("minutes", 0.01, 10_080), "minutes, 0.01 to 10080",
+    _S("LEDGER_STALE_MINUTES", "ledger_stale", "5", duration("minutes", 0.01, 10_080), "minutes, 0.01 to 10080",
        "A ledger event running for longer is taken back."),
-    _S("LEDGER_BATCH", "ledger_batch", "50", _whole(1, 5000), "a whole number from 1 to 5000",
+    _S("LEDGER_BATCH", "ledger_batch", "50", whole_number(1, 5000), "a whole number from 1 to 5000",
        "How many ledger events one pass claims."),
-    _S("LEDGER_HOOK_SECONDS", "ledger_hook_seconds", "120", _number(0.1, 86_400), "seconds, 0.1 to 86400",
+    _S("LEDGER_HOOK_SECONDS", "ledger_hook_seconds", "120", real_number(0.1, 86_400), "seconds, 0.1 to 86400",
        "A hook that has not returned after so long is given up, unless it names a time of its own."),
-    _S("LEDGER_HANDLER_MODULES", "ledger_handler_modules", "", _names, "importable Python modules, separated by commas",
+    _S("LEDGER_HANDLER_MODULES", "ledger_handler_modules", "", name_list, "importable Python modules, separated by commas",
        "Modules that register hooks of your own."),
-    _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", _networks,
+    _S("OUTBOUND_ALLOWED_NETWORKS", "outbound_allowed_networks", "", networks,
        "networks such as 127.0.0.0/8, separated by commas",
        "Private, loopback and link-local networks that jobs may fetch from. The demo allows loopback."),
-    _S("ALERTS_STAND_IN_SECONDS", "stand_in", "60", _duration("seconds", 0, 86_400), "seconds, 0 (never) to 86400",
+    _S("ALERTS_STAND_IN_SECONDS", "stand_in", "60", duration("seconds", 0, 86_400), "seconds, 0 (never) to 86400",
        "A console evaluates alerts itself when no worker has for so long."),
-    _S("EMAIL_URL", "email_url", "", _mail_server,
+    _S("EMAIL_URL", "email_url", "", mail_server,
        "smtp://HOST:PORT, smtps://… or smtp+starttls://…, with USER:PASSWORD@ before the host if it asks for them",
        "The mail server for alerts; without one no channel can be e-mail.", secret=True),
-    _S("EMAIL_FROM", "email_from", "detiq-admin@localhost", _address, "a mail address", "Whom alerts by mail come from."),
-    _S("WEBHOOK_ALLOWED_HOSTS", "webhook_allowed_hosts", "", _hosts, "host names, separated by commas",
+    _S("EMAIL_FROM", "email_from", "detiq-admin@localhost", mail_address, "a mail address",
+       "Whom alerts by mail come from."),
+    _S("WEBHOOK_ALLOWED_HOSTS", "webhook_allowed_hosts", "", hosts, "host names, separated by commas",
        "Hosts that webhooks may reach although their addresses are private."),
-    _S("APPRISE_SCHEMES", "apprise_schemes", "slack,discord,tgram,pagerduty,opsgenie,pover", _schemes,
+    _S("APPRISE_SCHEMES", "apprise_schemes", "slack,discord,tgram,pagerduty,opsgenie,pover", apprise_schemes,
        "schemes such as slack, separated by commas", "Which services channels of apprise may name."),
-    _S("DETIQ_PUBLIC_URL", "public_url", "", _http_address, "an address such as https://detiq.example.org",
+    _S("DETIQ_PUBLIC_URL", "public_url", "", http_address, "an address such as https://detiq.example.org",
        "Where people and services reach the console: alerts carry links; without it no job runs elsewhere."),
-    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", _hosts, "host names, separated by commas",
+    _S("REMOTE_ALLOWED_HOSTS", "remote_allowed_hosts", "", hosts, "host names, separated by commas",
        "Hosts of remote executors that may have a private or loopback address, and be called without TLS."),
-    _S("REMOTE_RUNS_FOLLOWED", "remote_runs_followed", "100", _whole(0, 1_000), "a whole number from 0 to 1000",
+    _S("REMOTE_RUNS_FOLLOWED", "remote_runs_followed", "100", whole_number(0, 1_000), "a whole number from 0 to 1000",
        "How many runs by other services a worker process follows without a thread; each further one holds a thread."),
-    _S("MASKED_KEYS", "masked_keys", "", _names, "names of keys, separated by commas",
+    _S("MASKED_KEYS", "masked_keys", "", name_list, "names of keys, separated by commas",
        "Keys whose values pages and downloads mask, besides password, token, secret, cookie and the like."),
-    _S("ARTIFACT_STORAGE", "artifact_storage", "", _file_store,
+    _S("ARTIFACT_STORAGE", "artifact_storage", "", file_store,
        "file:///a/folder or s3://bucket/folder?endpoint=https://…&region=…",
        "Where uploaded files are kept; unset: below DETIQ_VAR_DIR. The same place for every console and worker."),
-    _S("ARTIFACT_KEY_PREFIX", "artifact_key_prefix", "tenants/{tenant}/artifacts/", _key_prefix,
+    _S("ARTIFACT_KEY_PREFIX", "artifact_key_prefix", "tenants/{tenant}/artifacts/", key_prefix,
        "a relative path that ends with / and has {tenant} as one of its parts",
        "What the keys of a tenant's files begin with; nothing outside it is read for the tenant."),
-    _S("ARTIFACT_MAX_MB", "artifact_max_mb", "50", _whole(1, 2000), "megabytes, a whole number from 1 to 2000",
+    _S("ARTIFACT_MAX_MB", "artifact_max_mb", "50", whole_number(1, 2000), "megabytes, a whole number from 1 to 2000",
        "The largest file that may be uploaded."),
-    _S("ARTIFACT_LLM_URL", "artifact_llm_url", "", _http_address, "an address such as https://llm.example/v1",
+    _S("ARTIFACT_LLM_URL", "artifact_llm_url", "", http_address, "an address such as https://llm.example/v1",
        "An OpenAI-compatible endpoint that describes artifacts; unset: they are read by this program alone."),
-    _S("ARTIFACT_LLM_KEY", "artifact_llm_key", "", _secret, "printable ASCII", "The endpoint's key.", secret=True),
+    _S("ARTIFACT_LLM_KEY", "artifact_llm_key", "", secret, "printable ASCII", "The endpoint's key.", secret=True),
     _S("ARTIFACT_LLM_MODEL", "artifact_llm_model", "", str, "the name of a model of that endpoint",
        "Which model is asked."),
-    _S("ARTIFACT_LLM_SECONDS", "artifact_llm_timeout", "60", _duration("seconds", 1, 600), "seconds, 1 to 600",
+    _S("ARTIFACT_LLM_SECONDS", "artifact_llm_timeout", "60", duration("seconds", 1, 600), "seconds, 1 to 600",
        "How long an answer of the endpoint is waited for."),
-    _S("DETIQ_ENVIRONMENT", "environment", "dev", _environment, "a short name such as prod, staging or dev",
+    _S("DETIQ_ENVIRONMENT", "environment", "dev", environment_name, "a short name such as prod, staging or dev",
        "The badge on every page; `prod` also draws the red line."),
-    _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", _one_of("off", "admins"), "off or admins",
+    _S("DETIQ_REQUIRE_MFA", "require_mfa", "off", one_of("off", "admins"), "off or admins",
        "Whose account needs a second factor before the console opens; off asks admins for one, and lets them go on."),
-    _S("ALLOWED_HOSTS", "allowed_hosts", "localhost,127.0.0.1,[::1]", _served_hosts,
+    _S("ALLOWED_HOSTS", "allowed_hosts", "localhost,127.0.0.1,[::1]", served_hosts,
        "host names without scheme and port, separated by commas; .example.org for all below it, * for every one",
        "Host names that the console answers to."),
-    _S("DETIQ_INSECURE_COOKIES", "insecure_cookies", "0", _one_of("0", "1"), "1 or 0",
+    _S("DETIQ_INSECURE_COOKIES", "insecure_cookies", "0", one_of("0", "1"), "1 or 0",
        "1 for plain HTTP without TLS in front."),
-    _S("LOG_LEVEL", "log_level", "INFO", _log_level, "DEBUG, INFO, WARNING, ERROR or CRITICAL",
+    _S("LOG_LEVEL", "log_level", "INFO", log_level, "DEBUG, INFO, WARNING, ERROR or CRITICAL",
        "What is logged: this and what is graver."),
-    _S("LOG_FORMAT", "log_format", "logfmt", _one_of("logfmt", "json"), "logfmt or json", "How a line of the log reads."),
+    _S("LOG_FORMAT", "log_format", "logfmt", one_of("logfmt", "json"), "logfmt or json", "How a line of the log reads."),
 )  # fmt: skip
 
 

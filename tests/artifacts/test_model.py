@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from jobs.artifacts.model import InvalidAnswer, ModelAnswered, ModelTimeout, ModelUnreachable
-from jobs.conf import Secret
 from jobs.domain.classification import classify, sign_of
 from jobs.domain.retry_after import retry_after_seconds
+from jobs.domain.variables import Secret
 from jobs.models import ArtifactFile, ProjectArtifact
 from tests.artifacts.helpers import analysed, uploaded
 

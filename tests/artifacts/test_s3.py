@@ -10,8 +10,8 @@ from django.core.files.storage import storages
 
 from detiq_admin.file_store import storage as entry
 from jobs.artifacts import records, storage
-from jobs.conf import FileStore
 from jobs.domain.errors import InvalidInput
+from jobs.domain.variables import FileStore
 from jobs.models import ArtifactFile, ProjectArtifact
 from jobs.operations import artifacts
 from tests.artifacts.helpers import STORY, analysed, uploaded

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from detiq_admin.file_store import storage
-from jobs.conf import FileStore, load
+from jobs.conf import load
 from jobs.domain.errors import SettingError
+from jobs.domain.variables import FileStore
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import override_settings
 
-from jobs.conf import MailServer, load
+from jobs.conf import load
 from jobs.domain.alerts import MOST_ATTEMPTS
 from jobs.domain.errors import InvalidInput, SettingError
+from jobs.domain.variables import MailServer
 from jobs.handlers.web.errors import AddressNotAllowed
 from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications import deliveries as queue

@@ -6,11 +6,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from jobs.conf import SETTINGS, Secret, conf
+from jobs.conf import SETTINGS, conf
 from jobs.console.permissions import TABLE, Role, can
 from jobs.console.queries import system
 from jobs.console.queries.db import database_now, limited
 from jobs.console.views.render import show
+from jobs.domain.variables import Secret
 from jobs.templatetags.formats import duration_text
 
 
