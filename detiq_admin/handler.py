@@ -18,7 +18,7 @@ class Handler(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._secured = SecurityMiddleware(self._page).process_response
+        self._secured: Callable[..., HttpResponseBase] = SecurityMiddleware(self._page).process_response
         static = convert_exception_to_response(ServeStaticMiddleware(self._page))
         self._static = cast("Callable[[HttpRequest], Awaitable[HttpResponseBase]]", static)
 
