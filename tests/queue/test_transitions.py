@@ -390,6 +390,23 @@ def test_another_programs_change_is_in_the_history_by_its_login(conn: Any) -> No
     assert actor.startswith("sql:")
 
 
+@pytest.mark.parametrize("first", ["a change of one row", "a claim"])
+def test_many_rows_at_once_cost_what_each_costs_whatever_the_session_did_before(conn: Any, first: str) -> None:
+    """A connection of a pool keeps its plans: what was right for one row must not compare ten thousand with each other."""
+    conn.execute(
+        """INSERT INTO "PlatformJob" (id, "tenantId", type, status) SELECT 'j' || n, 't', 'CRAWL', 'QUEUED'
+             FROM generate_series(1, 12000) n"""
+    )
+    if first == "a claim":
+        claim(conn, 1)
+    else:
+        conn.execute("""UPDATE "PlatformJob" SET status = 'CANCELLED' WHERE id = 'j1'""")
+    with conn.transaction():
+        conn.execute("SET LOCAL statement_timeout = '3s'")  # it takes a third of one, and took thirty
+        conn.execute("""UPDATE "PlatformJob" SET status = 'CANCELLED', "finishedAt" = now() WHERE status = 'QUEUED'""")
+    assert conn.execute("SELECT count(*) FROM job_history WHERE to_status = 'CANCELLED'").fetchone()[0] >= 11_999
+
+
 def test_what_changes_no_state_leaves_no_history(conn: Any) -> None:
     running(conn)
     conn.execute("""UPDATE "PlatformJob" SET "heartbeatAt" = now(), progress = 5, "currentStep" = 'x'""")

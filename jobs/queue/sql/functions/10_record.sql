@@ -72,12 +72,16 @@ BEGIN
 END
 $$;
 
+-- A session keeps the plan of its first change, which may have been of one row: row by row, a later change of a hundred
+-- thousand would be compared with itself for an hour. So the join is by hash whatever the first one was.
 CREATE OR REPLACE FUNCTION detiq_record_update() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path FROM CURRENT
 SET timezone = 'UTC'
 SET plan_cache_mode = force_generic_plan
 SET jit = off
+SET enable_nestloop = off
+SET enable_hashjoin = on
 AS $$
 DECLARE
     at_       timestamptz := clock_timestamp();

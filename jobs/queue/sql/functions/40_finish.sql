@@ -14,6 +14,7 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+SET enable_sort = on
 AS $$
 #variable_conflict use_column
 BEGIN
