@@ -21,6 +21,7 @@ from jobs.domain.rules.base import KNOWN, Rule, Sign
 #: Reasons go from the most particular to the most general. Within a kind of sign the first rule that matches wins.
 _IN_ORDER: tuple[Rule, ...] = (
     inputs.JOB_CONFIG,
+    *codes.ORACLE,
     *platform.RULES,
     platform.CLUSTER_FULL,
     *payments.RULES,

@@ -49,6 +49,8 @@ class Rule:
 #: Words that errors of several types share; a class that only names the network; the queue's own list; a status; a known
 #: reason.
 BROAD, NETWORK, SOURCE, STATUS, KNOWN = 0.25, 0.75, 2.0, 2.5, 4.0
+#: An exact code that is found by a pattern: no words outweigh it.
+DECIDES = float("inf")
 
 Phrase = tuple[str, ...]
 

@@ -1,7 +1,7 @@
 """Error codes: errno names, SQLSTATE, Prisma, Node, and codes of providers. Exact, and so the surest sign."""
 
 from jobs.domain.failures import FailureType
-from jobs.domain.rules.base import BROAD, Rule, Sign
+from jobs.domain.rules.base import BROAD, DECIDES, Rule, Sign
 
 _FATAL, _LOGICAL = FailureType.FATAL, FailureType.LOGICAL
 _INFRASTRUCTURE, _TRANSIENT = FailureType.INFRASTRUCTURE, FailureType.TRANSIENT
@@ -158,5 +158,36 @@ RULES: tuple[Rule, ...] = (
         " | UNABLE_TO_LOCK_ROW | REQUEST_LIMIT_EXCEEDED | backendError | rateLimitExceeded | userRateLimitExceeded",
         _TRANSIENT,
         "the other side asks us to wait",
+    ),
+)
+
+#: Oracle's codes stand in the text alone, beside words about connections: asked before any phrase.
+ORACLE: tuple[Rule, ...] = (
+    Rule(
+        "oracle-data",
+        Sign.PATTERN,
+        r"\bORA-(?:00001|01400|01407|01438|01722|01830|01839|01843|01847|01858|01861|02290|02291|02292|"
+        r"12899|06502|01403|01422)\b",
+        _LOGICAL,
+        "the database refuses this data",
+        DECIDES,
+    ),
+    Rule(
+        "oracle-access",
+        Sign.PATTERN,
+        r"\bORA-(?:01005|01017|01031|01045|01435|28000|28001|28002|00903|00904|00942|01747|02289|04043|"
+        r"06550|12154|12505|12514)\b",
+        _FATAL,
+        "access or schema of our database is wrong",
+        DECIDES,
+    ),
+    Rule(
+        "oracle-itself",
+        Sign.PATTERN,
+        r"\bORA-(?:00018|00020|00054|00060|00257|00600|01033|01034|01089|01555|01652|01653|03113|03114|"
+        r"03135|04031|04036|07445|08177|12170|12516|12519|12520|12537|12541|12547|25408)\b",
+        _INFRASTRUCTURE,
+        "our database is in trouble",
+        DECIDES,
     ),
 )

@@ -16,7 +16,7 @@ RULES: tuple[Rule, ...] = (
         " | invalid username-password | role * does not exist | role * is not permitted | pg_hba"
         " | ident authentication failed | peer authentication failed | not authorized on * to execute"
         " | command * requires authentication | sasl authentication failed | user * not allowed to connect"
-        " | missing authentication credentials | err auth | password must be a string | ora-01017 | ora-28000"
+        " | missing authentication credentials | err auth | password must be a string"
         " | account is locked | without any password configured | tenant or user not found"
         " | authentication failed",
         _FATAL,
@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         " | column * does not exist in the current database | unapplied migration | pending migration"
         " | migrations are pending | migrate found failed migrations"
         " | run migrations | has not been migrated | schema is not up to date | schema version | database schema"
-        " | ora-00942 | ora-00904 | no primary or default | relation * does not exist | relation does not exist"
+        " | no primary or default | relation * does not exist | relation does not exist"
         " | type * does not exist | function * does not exist | operator does not exist"
         " | extension * is not available | could not open extension control file | access to database"
         " | database * does not exist | schema * does not exist | column * of relation * does not exist"
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         " | record to delete does not exist | record to update not found | an operation failed because it depends"
         " | mapper_parsing_exception | failed to parse field | strict_dynamic_mapping | version_conflict"
         " | document missing | cannot add or update a child row | cannot delete or update a parent row"
-        " | division by zero | invalid json | ora-00001 | malformed array literal | invalid hexadecimal"
+        " | division by zero | invalid json | malformed array literal | invalid hexadecimal"
         " | deserialization error | message too large | messagesizetoolarge | msg_size_too_large | tsvector"
         " | no rows in result set | matching query does not exist | no row was found | no result found"
         " | multiple rows were found | multipleobjectsreturned | record not found | row not found"
@@ -140,7 +140,7 @@ RULES: tuple[Rule, ...] = (
         " | maxtimemsexpired | too many clients | too many connections | remaining connection slots"
         " | connection slots are reserved | max number of clients | maxclientsinsession"
         " | maximum number of connections | no more connections allowed | too many database connections"
-        " | max client connections | max_client_conn | ora-00060 | ora-00018",
+        " | max client connections | max_client_conn",
         _INFRASTRUCTURE,
         "our database is overloaded or blocked",
     ),
@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-down",
         Sign.PHRASE,
-        "could not connect to server | ora-125 | ora-03113 | ora-03114 | listener does not currently know"
+        "could not connect to server | listener does not currently know"
         " | terminating connection | the database system is | database system is starting up"
         " | database system is shutting down | database system is in recovery | server closed the connection"
         " | connection to server | server terminated | consuming input failed | connection already closed"

@@ -16,7 +16,7 @@ _NOT_OUR_SENDER = (
     r"spamhaus|(?:blocked|listed|rejected|denied) (?:using|by|at|in|on) <public>|spamcop|barracuda|dnsbl|\brbl\b|"
     r"block ?list|black ?list|reputation|reverse dns|ptr record|"
     r"\bspf\b|\bdkim\b|\bdmarc\b|sender (?:address )?(?:rejected|denied|not allowed|unauthori)|"
-    r"not (?:allowed|authori[sz]ed|permitted) to send|invalid login|must issue a starttls|not verified|"
+    r"not (?:allowed|authori[sz]ed|permitted) to send|invalid login|must issue a starttls|starttls is required|not verified|"
     r"authentication (?:is )?(?:required|failed|unsuccessful|credentials|disabled)|not authenticated|"
     r"\b53[0458][ -]\W{0,2}5\.7\.|\b5\.7\.(?:3|8|9|14|57|60|139)\b"
 )
@@ -40,7 +40,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "mail-later",
         Sign.CLUES,
-        rf"\A(?=[\s\S]*?{_MAIL})(?![\s\S]*?\brelay)[\s\S]*?\b4[2-5]\d[ -]\W{{0,2}}(?:4\.\d{{1,3}}\.\d|[a-z])",
+        rf"\A(?=[\s\S]*?{_MAIL})(?![\s\S]*?(?:\brelay|starttls is required))"
+        r"[\s\S]*?\b4[2-5]\d[ -]\W{0,2}(?:4\.\d{1,3}\.\d|[a-z])",
         _TRANSIENT,
         "the mail server asks us to try later",
     ),
