@@ -407,6 +407,20 @@ def test_many_rows_at_once_cost_what_each_costs_whatever_the_session_did_before(
     assert conn.execute("SELECT count(*) FROM job_history WHERE to_status = 'CANCELLED'").fetchone()[0] >= 11_999
 
 
+def test_another_program_may_fail_any_number_of_jobs_at_once_with_any_error(conn: Any) -> None:
+    """What is told of them must not be put together in one value: that has a limit of 256 MB."""
+    conn.execute(
+        """INSERT INTO "PlatformJob" (id, "tenantId", type, status) SELECT 'j' || n, 't', 'CRAWL', 'QUEUED'
+             FROM generate_series(1, 34000) n"""
+    )
+    conn.execute(
+        """UPDATE "PlatformJob" SET status = 'FAILED', dlq = true, "dlqAt" = now(), "finishedAt" = now(),
+                                    error = repeat(U&'\\+01F600', 2000)"""
+    )
+    assert conn.execute("SELECT count(*) FROM notice_due").fetchone() == (34_000,)
+    assert conn.execute("SELECT sum(dead), sum(n) FROM failure_delta").fetchone() == (34_000, 0)
+
+
 def test_what_changes_no_state_leaves_no_history(conn: Any) -> None:
     running(conn)
     conn.execute("""UPDATE "PlatformJob" SET "heartbeatAt" = now(), progress = 5, "currentStep" = 'x'""")

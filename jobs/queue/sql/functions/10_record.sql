@@ -93,7 +93,7 @@ DECLARE
     moved_    bigint;
     wake_     bigint;
     cancelled text[];
-    failures_ jsonb;
+    failed_   bigint;
 BEGIN
     WITH moved AS MATERIALIZED (
         SELECT n.id, n."tenantId", n.type, n.inline, n."retryCount", n."failureType", n.fingerprint, n.error,
@@ -150,15 +150,33 @@ BEGIN
            count(*) FILTER (WHERE to_status = 'QUEUED' OR ran AND to_status NOT IN ('RUNNING', 'CANCEL_REQUESTED')),
            (array_agg(id) FILTER (WHERE to_status = 'CANCEL_REQUESTED'
                                      OR from_status = 'CANCEL_REQUESTED' AND to_status = 'CANCELLED'))[1:100],
-           jsonb_agg(jsonb_build_object(
-               'id', id, 'type', type, 'tenant', "tenantId", 'failure_type', "failureType", 'fingerprint', fingerprint,
-               'error', left(error, 2000), 'started', run_started_at, 'run', ran, 'dead', to_status = 'FAILED' AND to_dlq
-           )) FILTER (WHERE failed AND ran OR to_status = 'FAILED' AND to_dlq)
-      INTO moved_, wake_, cancelled, failures_
+           count(*) FILTER (WHERE failed AND ran OR to_status = 'FAILED' AND to_dlq)
+      INTO moved_, wake_, cancelled, failed_
       FROM moved;
 
-    IF failures_ IS NOT NULL THEN
-        PERFORM detiq_record_failures(at_, failures_);
+    IF failed_ > 0 THEN
+        -- Failures by cause, for the group pages; whom to tell of dead letters is looked up by whoever tells.
+        WITH failed AS MATERIALIZED (
+            SELECT n.id::text AS id, n.type::text AS type, n."tenantId"::text AS tenant,
+                   left(n."failureType"::text, 100) AS failure_type,
+                   detiq_group(n.type::text, n.fingerprint, left(n.error, 2000)) AS fingerprint,
+                   coalesce(left(n.error, 1000), '') AS error,
+                   coalesce(n."startedAt", o."startedAt")::timestamptz AS started,
+                   o.status IN ('RUNNING', 'CANCEL_REQUESTED') AS ran, n.status = 'FAILED' AND n.dlq AS dead
+              FROM new_rows n
+              JOIN old_rows o ON o.id = n.id
+             WHERE (n.status IS DISTINCT FROM o.status OR n.dlq IS DISTINCT FROM o.dlq)
+               AND (n.status IN ('RETRY_WAIT', 'FAILED') AND o.status IN ('RUNNING', 'CANCEL_REQUESTED')
+                    OR n.status = 'FAILED' AND n.dlq)
+        ), due AS (
+            INSERT INTO notice_due (tenant_id, job_id, type, failure_type, error, at)
+            SELECT tenant, id, type, failure_type, error, at_ FROM failed WHERE dead
+        )
+        INSERT INTO failure_delta (at, fingerprint, type, failure_type, tenant_id, n, dead, started_at, job_id, sample)
+        SELECT at_, fingerprint, type, coalesce(failure_type, ''), tenant, count(*) FILTER (WHERE ran),
+               count(*) FILTER (WHERE dead), max(started), max(id), max(error)
+          FROM failed
+         GROUP BY 2, 3, 4, 5;
     END IF;
     IF wake_ > 0 AND NOT quiet_ THEN
         -- With its sender, so that a worker need not wake itself.
