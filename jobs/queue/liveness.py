@@ -50,9 +50,9 @@ def _holder(row: Row | None) -> str:
     return str(row["worker"] or f"nobody: it is {row['status']}")
 
 
-def held_by(worker: str, using: Connection) -> list[Run]:
-    """The runs that the table says this worker has."""
-    return [Run(row["id"], worker, row["started"]) for row in run("held_by", {"worker": worker}, using)]
+def held_by(worker: str, known: Sequence[Run], using: Connection) -> list[Run]:
+    """The runs that the table says this worker has, besides those it knows."""
+    return [Run(row["id"], worker, row["started"]) for row in run("held_by", {"worker": worker} | _keys(known), using)]
 
 
 def report_progress(worker: str, reports: Sequence[Progress], using: Connection | None = None) -> None:

@@ -281,10 +281,10 @@ class Dispatcher:
 
     def _put_back_unknown(self) -> None:
         """After a break: a claim may have been committed whose answer never came. Nobody runs those jobs."""
-        held = self._link.call(lambda connection: liveness.held_by(self._worker_id, connection))
-        known = {active.run for active in self._active.all()}
-        unknown = [Ended(run, Released("claimed, but the answer was lost")) for run in held if run not in known]
-        if unknown:
+        known = [active.run for active in self._active.all()]
+        held = self._link.call(lambda connection: liveness.held_by(self._worker_id, known, connection))
+        if held:
+            unknown = [Ended(run, Released("claimed, but the answer was lost")) for run in held]
             self._link.call(lambda connection: transitions.finish(self._worker_id, unknown, connection))
             log.warning("run.unknown_put_back", jobs=[ended.run.job_id for ended in unknown])
         self._unsure = False

@@ -9,7 +9,7 @@ import pytest
 from jobs.domain.errors import DuplicateJob, InvalidInput, JobNotFound, TransitionRefused
 from jobs.domain.new_job import NewJob
 from jobs.domain.outcomes import Cancelled, Completed, DeadLettered, Ended, Failure, Released, RetryLater, Run
-from jobs.queue import transitions
+from jobs.queue import liveness, transitions
 from tests.queue.helpers import BOOM, claim, claim_one, finish, history, insert, row, running
 
 WHO = {"actor": "kim", "reason": "because"}
@@ -227,6 +227,21 @@ def test_the_same_worker_cannot_end_its_own_earlier_run(conn: Any) -> None:
     conn.execute("""UPDATE "PlatformJob" SET status = 'QUEUED', "workerId" = NULL, "startedAt" = NULL""")
     claim_one(conn)
     assert not finish(conn, first, Completed("1")).changed
+
+
+@pytest.mark.parametrize("outcome", [Completed("1"), RetryLater(BOOM, 1.0)])
+def test_a_run_is_the_same_when_another_program_writes_its_start_back_in_milliseconds(conn: Any, outcome: Any) -> None:
+    run = running(conn)
+    conn.execute(
+        """UPDATE "PlatformJob" SET "startedAt" = date_trunc('milliseconds', "startedAt"), "heartbeatAt" = NULL"""
+    )
+    assert liveness.look("w1", [run], conn) == {"j": "RUNNING"} and liveness.held_by("w1", [run], conn) == []
+    liveness.beat("w1", [run], conn)
+    assert row(conn, "j")["heartbeatAt"]
+    liveness.report_progress("w1", [liveness.Progress(run, 40, "half")], conn)
+    liveness.save_checkpoint(run, "{}", conn)
+    assert row(conn, "j")["progress"] == 40
+    assert finish(conn, run, outcome).changed
 
 
 def test_an_end_of_a_job_that_is_gone_says_so(conn: Any) -> None:

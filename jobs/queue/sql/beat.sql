@@ -6,7 +6,7 @@ UPDATE "PlatformJob"
            SELECT j.id
              FROM "PlatformJob" j
              JOIN unnest(%(ids)s::text[], %(starts)s::timestamptz[]) AS run (id, started)
-               ON j.id = run.id AND j."startedAt" = run.started
+               ON j.id = run.id AND detiq_same_start(j."startedAt", run.started)
             WHERE j."workerId" = %(worker)s AND j.status IN ('RUNNING', 'CANCEL_REQUESTED')
             ORDER BY j.id
               FOR UPDATE OF j SKIP LOCKED))

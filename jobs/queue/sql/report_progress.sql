@@ -12,7 +12,7 @@ WITH moved AS (
            "heartbeatAt" = clock_timestamp()
       FROM unnest(%(ids)s::text[], %(starts)s::timestamptz[], %(percents)s::int[], %(steps)s::text[])
            AS r (id, started, percent, step)
-     WHERE j.id = r.id AND j."startedAt" = r.started AND j."workerId" = %(worker)s
+     WHERE j.id = r.id AND detiq_same_start(j."startedAt", r.started) AND j."workerId" = %(worker)s
        AND j.status IN ('RUNNING', 'CANCEL_REQUESTED')
     RETURNING j.id
 )

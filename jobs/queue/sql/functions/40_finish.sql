@@ -1,3 +1,10 @@
+-- Is a row's start that of our run? A program that knows no time shorter than a millisecond may have written back the row it
+-- read. No later run can be taken for ours by that: it starts after ours, and what is cut off makes ours earlier.
+CREATE OR REPLACE FUNCTION detiq_same_start(p_rows timestamptz, p_ours timestamptz) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT p_rows IS NOT DISTINCT FROM p_ours OR p_rows IS NOT DISTINCT FROM date_trunc('milliseconds', p_ours)
+$$;
+
 -- Ends runs. `p_ends` is an array of objects:
 --   id, worker (null: a run without one), started, kind: done | retry | dead | cancelled | release
 --   result (json, kind done), error, failureType, fingerprint, sign, delay (seconds, kind retry), reason, beat (see below),
@@ -31,7 +38,7 @@ BEGIN
         SELECT j.id, j.status::text AS status, j."workerId" AS holder, e.result,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
-               AND j."startedAt" IS NOT DISTINCT FROM e.started AS ours
+               AND detiq_same_start(j."startedAt", e.started) AS ours
           FROM ended e
           JOIN "PlatformJob" j ON j.id = e.id
          ORDER BY j.id
@@ -68,7 +75,7 @@ BEGIN
                e.error, e.failure_type, e.fingerprint, e.delay, e.lost,
                j.status IN ('RUNNING', 'CANCEL_REQUESTED')
                AND j."workerId" IS NOT DISTINCT FROM e.worker
-               AND j."startedAt" IS NOT DISTINCT FROM e.started
+               AND detiq_same_start(j."startedAt", e.started)
                AND (e.beat IS NULL OR coalesce(j."heartbeatAt", j."startedAt", j."queuedAt") = e.beat)
                AND (e.kind <> 'cancelled' OR j.status = 'CANCEL_REQUESTED') AS ours
           FROM ended e
