@@ -1,5 +1,7 @@
 """Log lines: one event name a happening, key=value for people, JSON when `LOG_FORMAT=json`."""
 
+import logging
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -11,6 +13,19 @@ SHARED: list[Any] = [
     structlog.stdlib.ExtraAdder(),
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
+
+
+class LineHandler(logging.StreamHandler[Any]):
+    """Writes to stderr, also after somebody closed Python's stream for it; and whoever logs goes on when it cannot."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Opens the stream again and writes the line; what cannot be written is left."""
+        if getattr(self.stream, "closed", False):
+            with suppress(OSError):
+                self.stream = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+                return self.emit(record)
+        with suppress(ValueError):  # Python would tell a stream that is closed, too
+            super().handleError(record)
 
 
 def logging_config(level: str, as_json: bool) -> dict[str, Any]:
@@ -45,7 +60,7 @@ def logging_config(level: str, as_json: bool) -> dict[str, Any]:
                 "foreign_pre_chain": SHARED,
             }
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "handlers": {"stderr": {"class": "jobs.logs.LineHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "huey": {"handlers": ["stderr"], "propagate": False, "level": "WARNING"},

@@ -33,6 +33,7 @@ from jobs.workers.remote_types import RemoteTypes
 from jobs.workers.reports import Reports
 from jobs.workers.rulebook import Rulebook
 from jobs.workers.runner import Runner
+from jobs.workers.standard_files import StandardFiles
 
 log = structlog.get_logger("jobs.worker")
 
@@ -100,6 +101,7 @@ class Engine:
         self._threads: dict[str, threading.Thread] = {}
         self._next_full_sweep = 0.0
         self._busy: dict[int, ActiveRun] = {}
+        self._files = StandardFiles()
         self._job_threads = 0
         self._counting = threading.Lock()
 
@@ -143,6 +145,7 @@ class Engine:
         self._busy[me] = active
         try:
             outcome = self.runner.run(active)
+            self._files.open_again()
             if isinstance(outcome, Elsewhere):
                 self._follower.follow(active, outcome)
                 self.dispatcher.look_now()  # no end that is recorded brings this thread its next job

@@ -1,6 +1,7 @@
 """Handlers that do what handlers do wrong, and some that work. Loaded by `JOB_HANDLER_MODULES=tests.workers.kit`."""
 
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -174,3 +175,22 @@ def fork(job: JobContext) -> Any:
     if child == 0:
         raise RuntimeError("in the child")
     return child
+
+
+@handler("CLOSE")
+def close(job: JobContext) -> Any:
+    """Closes what it prints to: its name's stream, or the files themselves."""
+    if "streams" in job.config:
+        sys.stdout.close()
+        sys.stderr.close()
+        return None
+    for number in (0, 1, 2):
+        os.close(number)
+    return None
+
+
+@handler("PRINT")
+def print_(job: JobContext) -> Any:
+    """Prints as handlers do."""
+    print(job.config["text"])  # noqa: T201 - what handlers do
+    return [os.fstat(number).st_ino for number in (0, 1, 2)]

@@ -205,6 +205,21 @@ def test_what_a_handler_does_to_its_process_harms_no_other_job(conn: Any, worker
     wait_for(lambda: not _runs(row(conn, "fork")["result"]), 2)
 
 
+@pytest.mark.parametrize("config", ['{"streams": 1}', "{}"])
+def test_what_a_handler_closes_is_open_for_the_next_and_the_log(conn: Any, worker_process: Any, config: str) -> None:
+    worker = worker_process(**KIT, LOG_LEVEL="INFO", JOB_WORKER_CONCURRENCY="1")
+    insert(conn, "close", type="CLOSE", config=config)
+    wait_status(conn, "close", "DONE")
+    insert(conn, "print", type="PRINT", config='{"text": "printed after all"}')
+    insert(conn, "alone", type="PRINT", config='{"text": "printed alone"}', lostCount=1, tenantId="b")
+    for id_ in ("print", "alone"):
+        wait_status(conn, id_, "DONE")
+    worker.terminate()
+    assert worker.wait() == 0
+    for text in ("printed after all", "printed alone", "event=worker.stopped"):
+        assert text in worker.output()
+
+
 def _runs(process: int) -> bool:
     """Is there such a process that is more than a dead child nobody has asked for?"""
     stat = Path(f"/proc/{process}/stat")
