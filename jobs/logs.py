@@ -22,7 +22,7 @@ class LineHandler(logging.StreamHandler[Any]):
         """Opens the stream again and writes the line; what cannot be written is left."""
         if getattr(self.stream, "closed", False):
             with suppress(OSError):
-                self.stream = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+                self.stream = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - stays open
                 return self.emit(record)
         with suppress(ValueError):  # Python would tell a stream that is closed, too
             super().handleError(record)

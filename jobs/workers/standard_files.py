@@ -23,7 +23,7 @@ class StandardFiles:
                 os.dup2(kept, number)
         for number, name in ((1, "stdout"), (2, "stderr")):
             if number in self._kept and getattr(getattr(sys, name), "closed", False):
-                setattr(sys, name, open(number, "w", buffering=1, errors="backslashreplace", closefd=False))
+                setattr(sys, name, open(number, "w", buffering=1, errors="backslashreplace", closefd=False))  # noqa: SIM115 - stays open
 
 
 def _open(number: int) -> bool:
