@@ -36,7 +36,8 @@ def _database(variable: str, url: str) -> dict[str, Any]:
         # A handler that waits inside a transaction holds locks and dead rows for all others: it alone fails.
         options["options"] = f"{options.get('options', '')} -c idle_in_transaction_session_timeout=60s".strip()
     settings["CONN_HEALTH_CHECKS"] = True
-    settings["CONN_MAX_AGE"] = 0 if IS_WEB else None
+    # A handler's session that began while the database could only be read stays so: it is not kept for ever.
+    settings["CONN_MAX_AGE"] = 0 if IS_WEB else 60
     return settings
 
 

@@ -16,8 +16,8 @@ LATEST = datetime(9900, 12, 31, tzinfo=UTC)
 _IN_UTC = b"+00"
 
 # A claim locks and then counts: that needs a fresh view in each statement, whatever the role or the database says.
-# A pooler that was told to ignore the options of a start ignores the zone among them.
-_SESSION = "SET default_transaction_isolation = 'read committed'; SET timezone = 'UTC'"
+# A pooler that was told to ignore the options of a start ignores the zone among them. Whoever listens is idle for hours.
+_SESSION = "SET default_transaction_isolation = 'read committed'; SET timezone = 'UTC'; SET idle_session_timeout = 0"
 # So often a statement is run before the server keeps its plan for this session.
 _PREPARE_AFTER = 5
 _SHARE_TRIES = 10

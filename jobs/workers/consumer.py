@@ -8,10 +8,14 @@ others claim and run jobs. The scheduler also sweeps.
 
 import logging
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from huey import PostgresHuey
 from huey.consumer import Consumer, Scheduler, Worker, WorkerRecycle
+from huey.storage import PostgresStorage
+from psycopg.errors import ReadOnlySqlTransaction
 
 from jobs.workers.engine import STOP_SECONDS, Engine
 from jobs.workers.ledger import drainer
@@ -161,8 +165,24 @@ class JobsConsumer(Consumer):
         self.engine.stop()
 
 
+class JobsStorage(PostgresStorage):
+    """A session that began while the database could only be read may stay so for ever: the next call gets a new one."""
+
+    @contextmanager
+    def db(self, commit: bool = False, close: bool = False) -> Iterator[Any]:
+        """A cursor, as Huey wants it. Raises whatever is raised inside."""
+        try:
+            with super().db(commit, close) as cursor:
+                yield cursor
+        except ReadOnlySqlTransaction:
+            self.close()
+            raise
+
+
 class JobsHuey(PostgresHuey):
     """PostgresHuey whose consumer is ours, so that Huey's own `run_huey` starts the same worker."""
+
+    storage_class = JobsStorage
 
     def create_consumer(self, **options: Any) -> Consumer:
         from jobs.workers.start import new_consumer
