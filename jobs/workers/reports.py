@@ -47,26 +47,40 @@ class Reports:
             self._lines.append(line)
 
     def write(self, link: Link) -> None:
-        """Writes what has come in. What cannot be written because the database is away is kept for the next time."""
+        """Writes what has come in. What cannot be written because the database is away, or somebody's lock in the way, is
+        kept for the next time. Raises when the database is away."""
         with self._lock:
             progress, self._progress = self._progress, {}
             lines, self._lines = list(self._lines), deque(maxlen=MOST_LOG_LINES_WAITING)
+        reports = list(progress.values())
         try:
-            if progress:
-                reports = list(progress.values())
-                link.call(lambda connection: liveness.report_progress(self._worker_id, reports, connection))
+            if reports and _written(
+                len(reports),
+                lambda: link.call(lambda connection: liveness.report_progress(self._worker_id, reports, connection)),
+            ):
                 progress = {}
-            if lines:
-                link.call(lambda connection: liveness.write_logs(lines, connection))
+            if lines and _written(
+                len(lines), lambda: link.call(lambda connection: liveness.write_logs(lines, connection))
+            ):
                 lines = []
-        except Exception as error:
-            if not is_outage(error):  # kept, it would fail again and hold up all that comes after
-                log.exception("run.reports_dropped", progress=len(progress), lines=len(lines))
-                return
+        finally:
             with self._lock:
                 self._progress = progress | self._progress
                 self._lines.extendleft(reversed(lines))
+
+
+def _written(reports: int, write: Callable[[], None]) -> bool:
+    """Is there nothing left to write, since it is written or will never be? Raises when the database is away."""
+    try:
+        write()
+    except Exception as error:
+        if is_outage(error):
             raise
+        if may_pass(error):
+            log.warning("run.reports_wait", reports=reports, error=str(error).strip()[:300])
+            return False
+        log.exception("run.reports_dropped", reports=reports)  # kept, it would fail again and hold up what comes after
+    return True
 
 
 class RunReporter:

@@ -16,6 +16,7 @@ from jobs.models import AuditEntry
 from jobs.operations import actions
 from jobs.operations.actions import Person
 from jobs.queue import transitions
+from jobs.queue.liveness import Progress
 from jobs.queue.status import queue_status
 from jobs.workers import runner as runner_module
 from jobs.workers.active import ActiveRun
@@ -227,6 +228,24 @@ def test_a_log_line_that_does_not_fit_its_values_does_not_end_the_job(
     run_logger(ActiveRun(claim_one(conn)), reports).warning("%d of %s pages", "three")
     reports.write(Link(lambda name: conn, "test"))
     assert conn.execute("SELECT message FROM job_log").fetchone()[0].startswith("%d of %s pages")
+
+
+def test_what_a_handler_reports_waits_for_a_locked_row_and_holds_up_no_log_line(conn: Any, make_conn: Any) -> None:
+    reports, link = Reports("w1"), Link(lambda name: make_conn(), "test", lock_timeout="20ms")
+    insert(conn, "j")
+    active = ActiveRun(claim_one(conn))
+    other = make_conn()
+    other.execute("BEGIN; LOCK TABLE job_log IN ACCESS EXCLUSIVE MODE; UPDATE \"PlatformJob\" SET name = 'mine'")
+    reports.progress(Progress(active.run, 40, "page 4"))
+    run_logger(active, reports).info("page 4")
+    reports.write(link)
+    other.execute("ROLLBACK; BEGIN; UPDATE \"PlatformJob\" SET name = 'mine'")
+    reports.write(link)
+    assert conn.execute("SELECT message FROM job_log").fetchall() == [("page 4",)] and row(conn, "j")["progress"] == 0
+    other.execute("ROLLBACK")
+    reports.write(link)
+    link.close()
+    assert row(conn, "j")["progress"] == 40
 
 
 def test_a_job_for_which_no_process_can_be_made_waits_for_a_better_time(
