@@ -30,6 +30,17 @@ def test_a_time_that_no_clock_shows_keeps_no_other_run_from_rescue(conn: Any, co
     assert conn.execute("SELECT status FROM \"PlatformJob\" WHERE id = 'odd'").fetchone()[0] == "RUNNING"
 
 
+@pytest.mark.parametrize("clock", ["+ interval '1 h'", "- interval '1 h'"])
+def test_a_clock_that_is_set_gives_nobody_up_and_keeps_nobody_for_long(conn: Any, clock: str) -> None:
+    lost(conn, "j", startedAt=LONG_AGO)
+    conn.execute(f"""INSERT INTO sweep_duty (name, looked_at, grace_until)
+                     VALUES ('rescue', now() {clock}, now() {clock} + interval '30 min')""")
+    sweep(conn)
+    assert row(conn, "j")["status"] == "RUNNING"
+    (left,) = conn.execute("SELECT grace_until - now() FROM sweep_duty WHERE name = 'rescue'").fetchone()
+    assert timedelta(minutes=29) < left < timedelta(minutes=31)
+
+
 def test_a_duty_that_a_lock_stops_leaves_no_other_undone(conn: Any, make_conn: Any) -> None:
     lost(conn, "j", startedAt=LONG_AGO)
     insert(conn, "late", status="FAILED", nextRetryAt=LONG_AGO, finishedAt=LONG_AGO)
