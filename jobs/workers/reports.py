@@ -77,7 +77,7 @@ def _written(reports: int, write: Callable[[], None]) -> bool:
         if is_outage(error):
             raise
         if may_pass(error):
-            log.warning("run.reports_wait", reports=reports, error=str(error).strip()[:300])
+            Backoff("reports").failed(error)  # says so, now and then
             return False
         log.exception("run.reports_dropped", reports=reports)  # kept, it would fail again and hold up what comes after
     return True
