@@ -184,8 +184,7 @@ def close(job: JobContext) -> Any:
         sys.stdout.close()
         sys.stderr.close()
         return None
-    for number in (0, 1, 2):
-        os.close(number)
+    os.closerange(0, job.config["files"])
     return None
 
 

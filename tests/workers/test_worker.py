@@ -205,7 +205,7 @@ def test_what_a_handler_does_to_its_process_harms_no_other_job(conn: Any, worker
     wait_for(lambda: not _runs(row(conn, "fork")["result"]), 2)
 
 
-@pytest.mark.parametrize("config", ['{"streams": 1}', "{}"])
+@pytest.mark.parametrize("config", ['{"streams": 1}', '{"files": 3}'])
 def test_what_a_handler_closes_is_open_for_the_next_and_the_log(conn: Any, worker_process: Any, config: str) -> None:
     worker = worker_process(**KIT, LOG_LEVEL="INFO", JOB_WORKER_CONCURRENCY="1")
     insert(conn, "close", type="CLOSE", config=config)
