@@ -43,7 +43,9 @@ def _database(variable: str, url: str) -> dict[str, Any]:
 
 DATABASES = {"default": _database("DATABASE_URL", DATABASE_URL or embedded_url(VAR_DIR, "serving"))}
 if IS_WEB:
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 10, "timeout": 5, "max_idle": 300}
+    # A session that began while the database could only be read stays so: none lives long.
+    pool = {"min_size": 1, "max_size": 10, "timeout": 5, "max_idle": 300, "max_lifetime": 300}
+    DATABASES["default"]["OPTIONS"]["pool"] = pool
 # Who owns the tables and migrates; not a second Django database, see the `migrate` command.
 DATABASE_OWNER = _database(
     "DATABASE_OWNER_URL",
