@@ -6,6 +6,7 @@ from typing import cast
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.exception import convert_exception_to_response
+from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.security import SecurityMiddleware
 from servestatic.middleware import ServeStaticMiddleware
@@ -31,4 +32,12 @@ class Handler(ASGIHandler):
         return self._secured(request, await self._static(request))
 
     async def _page(self, request: HttpRequest) -> HttpResponseBase:
-        return await sync_to_async(self.get_response)(request)
+        return await sync_to_async(self._made)(request)
+
+    def _made(self, request: HttpRequest) -> HttpResponseBase:
+        """The connection goes back to the pool before the answer leaves: a stream may take hours, and one that breaks ends
+        without the signal that Django gives it back with."""
+        try:
+            return self.get_response(request)
+        finally:
+            connections.close_all()

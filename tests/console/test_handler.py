@@ -2,17 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from asgiref.sync import SyncToAsync
 from django.contrib.sessions.models import Session
+from django.db import connection
+from django.http import StreamingHttpResponse
 from django.test import Client
 
 from detiq_admin.handler import Handler
 from jobs.console.middleware import GuardMiddleware, SignedInMiddleware
+from jobs.console.queries.db import apart
 from jobs.console.views import audit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,6 +73,29 @@ def test_a_page_is_made_in_one_thread(viewer: Client, settings: Any, monkeypatch
     assert len(seen) == 3 and len(set(seen)) == 1 and seen[0] is not threading.main_thread()
     # To the thread and back, what Django's signals and the end of an answer need; it was twenty before.
     assert len(crossings) <= 6, crossings
+
+
+def test_a_stream_holds_no_connection_and_leaves_none_when_it_breaks(
+    viewer: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[Any] = []
+    open_meanwhile: list[bool] = []
+
+    async def broken() -> AsyncIterator[bytes]:
+        open_meanwhile.append(not held[0].closed)
+        yield b"one line"
+        await apart(lambda: held.append(connection.cursor().connection))
+        open_meanwhile.append(not held[1].closed)
+        raise RuntimeError("the stream broke")
+
+    def show(*_: Any) -> StreamingHttpResponse:
+        held.append(connection.connection)
+        return StreamingHttpResponse(broken())
+
+    monkeypatch.setattr(audit, "show", show)
+    with pytest.raises(RuntimeError, match="the stream broke"):
+        asyncio.run(ask("/audit/", f"{settings.SESSION_COOKIE_NAME}={viewer.session.session_key}"))
+    assert open_meanwhile == [False, False]
 
 
 def test_errors_and_strangers_are_answered_as_pages(settings: Any) -> None:

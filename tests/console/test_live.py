@@ -151,10 +151,9 @@ def test_strangers_get_401_and_no_stream(live_site: str) -> None:
 def test_who_signs_out_loses_the_stream() -> None:
     import asyncio
 
-    from asgiref.sync import sync_to_async
-
     from jobs.console import live
-    from jobs.console.views.live import _welcome_and_close
+    from jobs.console.queries.db import apart
+    from jobs.console.views.live import _welcome
 
     client = Client()
     client.force_login(user("viewer"), "django.contrib.auth.backends.ModelBackend")
@@ -162,13 +161,13 @@ def test_who_signs_out_loses_the_stream() -> None:
 
     async def follow() -> list[str]:
         async def welcome() -> bool:
-            return await sync_to_async(_welcome_and_close, thread_sensitive=False)(key)
+            return await apart(_welcome, key)
 
         events = []
         async for event in live.stream(welcome):
             events.append(event)
             if len(events) == 2:
-                await sync_to_async(Session.objects.all().delete, thread_sensitive=False)()
+                await apart(Session.objects.all().delete)
             assert len(events) < 20
         assert live.hub().size == 0
         return events

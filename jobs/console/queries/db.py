@@ -7,7 +7,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from asgiref.sync import sync_to_async
+from django.db import OperationalError, connection, connections, transaction
 from psycopg import ServerCursor
 from psycopg.errors import QueryCanceled
 from psycopg.pq import TransactionStatus
@@ -46,6 +47,18 @@ def limited(seconds: float = PAGE_SECONDS) -> Iterator[None]:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooSlow(f"the database did not answer in {seconds:g} s") from error
         raise
+
+
+async def apart[T](read: Callable[..., T], *args: Any) -> T:
+    """One read of a stream. Its connection goes back at once: a stream may wait long for its reader, and break."""
+
+    def once() -> T:
+        try:
+            return read(*args)
+        finally:
+            connections.close_all()
+
+    return await sync_to_async(once)()
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
-from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
@@ -18,7 +17,7 @@ from jobs.console.paging import decode
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import audit as read
 from jobs.console.queries.audit import AuditFilter
-from jobs.console.queries.db import Row, TooSlow, database_now, limited
+from jobs.console.queries.db import Row, TooSlow, apart, database_now, limited
 from jobs.console.views.render import action, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.domain.masking import mask_json
@@ -155,7 +154,7 @@ def export(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
 async def _stream(filter_: AuditFilter, writer: Csv | Json) -> AsyncIterator[bytes]:
     after: int | None = None
     yield writer.head(read.NAMES)
-    while rows := await sync_to_async(_batch, thread_sensitive=True)(filter_, after):
+    while rows := await apart(_batch, filter_, after):
         yield writer.rows(read.NAMES, [_values(row) for row in rows], first=after is None)
         after = rows[-1]["id"]
     yield writer.foot()

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.contrib.auth import get_user
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import connections
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 
 from jobs.console.accounts import must_enrol
 from jobs.console.live import MOST_CLIENTS, hub, stream
 from jobs.console.permissions import can
+from jobs.console.queries.db import apart
 
 
 @login_not_required
@@ -20,17 +19,15 @@ async def live(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     if request.method != "GET":
         return HttpResponse(status=405, headers={"Allow": "GET"})
     key = request.session.session_key
-    welcome = await sync_to_async(_welcome_and_close)(key) if key else False
+    welcome = await apart(_welcome, key) if key else False
     if not welcome:
         return JsonResponse({"error": "Sign in first."}, status=401)
     if hub().size >= MOST_CLIENTS:
         return JsonResponse({"error": "Too many open streams; the page asks on its own."}, status=503)
 
     async def still_welcome() -> bool:
-        return await sync_to_async(_welcome_and_close, thread_sensitive=False)(key)
+        return await apart(_welcome, key)
 
-    # No database connection may be held for as long as the tab is open.
-    await sync_to_async(connections.close_all)()
     response = StreamingHttpResponse(stream(still_welcome), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache, no-store"
     response["X-Accel-Buffering"] = "no"
@@ -44,10 +41,7 @@ class _Request:
         self.session = session
 
 
-def _welcome_and_close(session_key: str | None) -> bool:
-    """Is this session still that of somebody who may read? Leaves no connection behind."""
-    try:
-        user = get_user(_Request(SessionStore(session_key)))  # type: ignore[arg-type]
-        return can(user, "read") and not must_enrol(user)
-    finally:
-        connections.close_all()
+def _welcome(session_key: str | None) -> bool:
+    """Is this session still that of somebody who may read?"""
+    user = get_user(_Request(SessionStore(session_key)))  # type: ignore[arg-type]
+    return can(user, "read") and not must_enrol(user)

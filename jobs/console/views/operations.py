@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.urls import reverse
@@ -18,7 +17,7 @@ from jobs.console.export import Csv
 from jobs.console.forms import ReasonForm, ResumeForm, problem
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import operations as read
-from jobs.console.queries.db import Row, TooSlow, database_now, limited
+from jobs.console.queries.db import Row, TooSlow, apart, database_now, limited
 from jobs.console.views.render import action, done, person, show
 from jobs.console.words import first_line
 from jobs.domain.bulk import HELD, MOVING, OPEN, SPECS, STATE_WORDS, Kind, Options
@@ -382,8 +381,8 @@ def export(request: HttpRequest, operation_id: int) -> HttpResponse | StreamingH
 
 
 async def _stream(operation_id: int, within: scope.Scope) -> AsyncIterator[bytes]:
-    writer, after, rows_after = Csv(), 0, sync_to_async(read.export_rows, thread_sensitive=True)
+    writer, after = Csv(), 0
     yield writer.head(EXPORTED)
-    while rows := await rows_after(operation_id, after, EXPORT_ROWS, within):
+    while rows := await apart(read.export_rows, operation_id, after, EXPORT_ROWS, within):
         yield writer.rows(EXPORTED, [[row[name] for name in EXPORTED] for row in rows], first=not after)
         after = rows[-1]["position"]
