@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from typing import Any
+from weakref import WeakSet
 
 import structlog
 from asgiref.sync import sync_to_async
@@ -21,7 +22,13 @@ log = structlog.get_logger("jobs.console")
 
 # Each holds a connection and a snapshot of the database for as long as it runs.
 MOST_AT_ONCE = 4
-_running: set[object] = set()
+
+
+class _Turn:
+    """The place of one among them, from its request to the end of its stream; or of its answer, when nobody reads that."""
+
+
+_running: WeakSet[_Turn] = WeakSet()
 
 
 @action("export")
@@ -30,23 +37,32 @@ def export(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     form = request.POST.get("form", "csv")
     if form not in FORMS:
         raise InvalidInput("form", "it is neither csv nor json")
-    if len(_running) >= MOST_AT_ONCE:
-        return HttpResponse(
-            "Other exports are running; try again when they have ended.", status=429, content_type="text/plain"
-        )
+    turn = _Turn()
+    _running.add(turn)  # first: of two that ask at the same moment each sees the other
+    try:
+        if len(_running) <= MOST_AT_ONCE:
+            return _begun(request, form, turn)
+    except BaseException:
+        _running.discard(turn)
+        raise
+    return HttpResponse(
+        "Other exports are running; try again when they have ended.", status=429, content_type="text/plain"
+    )
+
+
+def _begun(request: HttpRequest, form: str, turn: _Turn) -> StreamingHttpResponse:
     filter_ = read.searchable(JobFilter.parse(request.GET))
     who = person(request)
     exports.begun(who, filter_.recorded(), form)
     writer = FORMS[form]()
-    response = StreamingHttpResponse(_stream(filter_, writer, who), content_type=f"{writer.kind}; charset=utf-8")
+    response = StreamingHttpResponse(_stream(filter_, writer, who, turn), content_type=f"{writer.kind}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="jobs-{database_now():%Y%m%d-%H%M%S}.{writer.ending}"'
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _stream(filter_: JobFilter, writer: Csv | Json, who: Person) -> AsyncIterator[bytes]:
-    turn, count, complete = object(), 0, False
-    _running.add(turn)
+async def _stream(filter_: JobFilter, writer: Csv | Json, who: Person, turn: _Turn) -> AsyncIterator[bytes]:
+    count, complete = 0, False
     try:
         yield writer.head(NAMES)
         async for rows in batches(filter_):
