@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from jobs.console.queries import workers as registry
 from jobs.console.queries.overview import forget, held, read
+from jobs.console.views import workers as view
 from jobs.models import SweepDuty, SystemConfig
 from tests.factories import JobFactory, PauseFactory, WorkerFactory
 
@@ -101,6 +103,18 @@ def test_workers_that_ended_stand_apart_from_those_that_run(viewer: Client) -> N
     assert "killed:2:b" in over and "Lost" in over and "the newest 8 of 13" in over and "stopped:9:d" not in over
     every = viewer.get("/workers/?ended=all").content.decode()
     assert "stopped:11:d" in every and "forgotten" not in every and "/workers/?ended=all" in every
+
+
+def test_many_silent_workers_hide_none_that_live(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "MOST_WORKERS", 5)
+    monkeypatch.setattr(view, "SHOWN_WORKERS", 3)
+    for n in range(3):
+        WorkerFactory(id=f"silent:{n}:a", heartbeat_at=ago(minutes=9))
+        WorkerFactory(id=f"live:{n}:b")
+    JobFactory.create_batch(9, running=True, worker_id="live:1:b")
+    text = viewer.get("/workers/").content.decode()
+    assert "3 live, 9 of 24 slots" in text and "3 shown, 2 more" in text and "Other program" not in text
+    assert "No worker is live" not in viewer.get("/").content.decode()
 
 
 def test_silent_runs_are_counted_when_not_all_are_shown(viewer: Client) -> None:

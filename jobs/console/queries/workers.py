@@ -7,7 +7,7 @@ from jobs.conf import conf
 from jobs.console.queries.db import Row, fetch
 from jobs.console.queries.rollups import LIVE
 
-MOST_WORKERS = 500
+MOST_WORKERS = 10_000
 MOST_RUNS = 2_000
 REMEMBERED = timedelta(days=7)
 
@@ -70,7 +70,7 @@ def silent_after() -> timedelta:
 
 def lines(live: list[Row]) -> list[WorkerLine]:
     """The registered workers that run, were lost lately or still hold runs, then other programs' workers, by the jobs
-    they hold. At most `MOST_WORKERS` registered ones, those heard of longest ago first: nobody who is silent is left out.
+    they hold. At most `MOST_WORKERS` registered ones, the last heard of first: who lives is never left out for who does not.
     """
     running: dict[str, int] = {}
     for row in live:
@@ -81,7 +81,7 @@ def lines(live: list[Row]) -> list[WorkerLine]:
                             WHERE (stopped_at IS NULL
                                    AND heartbeat_at > clock_timestamp() - make_interval(secs => %(forget)s))
                                OR id = ANY (%(holders)s)
-                            ORDER BY heartbeat_at LIMIT %(most)s) w
+                            ORDER BY heartbeat_at DESC LIMIT %(most)s) w
             ORDER BY id""",  # noqa: S608
         {**_spans(), "holders": list(running), "most": MOST_WORKERS},
     )
@@ -116,7 +116,7 @@ def _spans() -> dict[str, float]:
 
 
 def runs() -> list[Row]:
-    """What runs now, the longest silent first; `silent`: it has missed three heartbeats. At most `MOST_RUNS`."""
+    """What runs now, the silent first, then by its start; `silent`: it has missed three heartbeats. At most `MOST_RUNS`."""
     return fetch(
         f"""SELECT id, left("tenantId", 300) AS tenant_id, left(type, 200) AS type, left(name, 300) AS name,
                    status::text AS status, progress, left("currentStep", 200) AS current_step, "workerId" AS worker_id,

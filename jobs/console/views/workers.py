@@ -11,6 +11,7 @@ from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.queries.workers import WorkerLine
 from jobs.console.views.render import show
 
+SHOWN_WORKERS = 500
 SHOWN_RUNS = 8
 SHOWN_SILENT = 20
 SHOWN_INLINE = 20
@@ -24,15 +25,16 @@ def workers(request: HttpRequest) -> HttpResponse:
     every = request.GET.get("ended") == "all"
     with limited():
         rows = read.lines(snapshot.live)
-        ended, ended_count = read.ended(read.MOST_WORKERS if every else SHOWN_ENDED, {row.id for row in rows})
+        ended, ended_count = read.ended(SHOWN_WORKERS if every else SHOWN_ENDED, {row.id for row in rows})
         runs = read.runs()
         now = database_now()
     alive = [row for row in rows if row.alive]
     silent = [row for row in rows if row.silent and not row.stopped_at]
     silent_runs = [run for run in runs if run["silent"]]
     inline = [run for run in runs if run["inline"]]
+    shown, of_worker = _shown(rows), _by_worker(runs)
     context: dict[str, Any] = {
-        "rows": [worker(row, runs, snapshot) for row in rows],
+        "rows": [worker(row, of_worker.get(row.id, []), snapshot) for row in shown],
         "server_now": now,
         "alive": len(alive),
         "silent": len(silent),
@@ -42,7 +44,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         "inline_count": len(inline),
         "ended": ended,
         "ended_count": ended_count,
-        "cut": read.MOST_WORKERS if sum(row.known for row in rows) >= read.MOST_WORKERS else 0,
+        "left": len(rows) - len(shown),
         "region_url": request.get_full_path(),
         "used": sum(row.running for row in alive),
         "slots": sum(row.slots for row in alive),
@@ -54,6 +56,20 @@ def workers(request: HttpRequest) -> HttpResponse:
     return show(request, "console/workers.html", context)
 
 
+def _shown(rows: list[WorkerLine]) -> list[WorkerLine]:
+    """As many as a page bears, in their order; nobody who is silent is left out for who is not."""
+    places = sorted(range(len(rows)), key=lambda place: (not rows[place].silent, place))
+    return [rows[place] for place in sorted(places[:SHOWN_WORKERS])]
+
+
+def _by_worker(runs: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for run in runs:
+        if not run["inline"]:
+            found.setdefault(run["worker_id"], []).append(run)
+    return found
+
+
 def newest_pause(snapshot: Snapshot) -> int | None:
     """The newest pause in force."""
     return max((line.pause.id for line in snapshot.pauses if line.pause.id is not None), default=None)
@@ -61,8 +77,7 @@ def newest_pause(snapshot: Snapshot) -> int | None:
 
 def worker(line: WorkerLine, runs: list[Row], snapshot: Snapshot) -> dict[str, Any]:
     """One worker, what it runs, and whether it confirms the pauses."""
-    mine = [run for run in runs if run["worker_id"] == line.id and not run["inline"]]
-    return {"line": line, "runs": mine[:SHOWN_RUNS], "more": len(mine) - SHOWN_RUNS,
+    return {"line": line, "runs": runs[:SHOWN_RUNS], "more": len(runs) - SHOWN_RUNS,
             "pause": pause_word(line, newest_pause(snapshot))}  # fmt: skip
 
 

@@ -66,8 +66,8 @@ def _pause_line(pause: PauseInForce, live: list[Row], registry: list[WorkerLine]
     confirmed = None
     unsure: tuple[str, ...] = ()
     if pause.id is not None and known:
-        sure = [line for line in known if line.alive and (line.pause_seen or 0) >= pause.id]
-        confirmed, unsure = len(sure), tuple(line.name for line in known if line not in sure)
+        sure = {line.id for line in known if line.alive and (line.pause_seen or 0) >= pause.id}
+        confirmed, unsure = len(sure), tuple(line.name for line in known if line.id not in sure)
     running = sum(row["n"] for row in live if covers(pause, row))
     return PauseLine(pause, None if pause.project_id else held, running, leaked, confirmed, unsure)
 
