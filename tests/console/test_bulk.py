@@ -254,6 +254,7 @@ def test_rows_are_paged_by_position(operator: Client) -> None:
     assert "Rows 101–120" in text(operator.get(operator.get(older).context["pager"]["older_url"]))
 
 
+@pytest.mark.django_db(transaction=True)  # a stream gives its connection back after each read
 def test_the_outcomes_are_a_file_without_formulas(operator: Client) -> None:
     JobFactory(id="=1+1", dead=True)
     operation = finished()
