@@ -204,7 +204,7 @@ def _numbers(snapshot: Snapshot) -> dict[str, tuple[Any, str]]:
     if dead:
         numbers["dlq"] = (f"{dead:,}", "dead")
     if known and alive < known:
-        numbers["workers"] = (f"{alive} of {known}", "attention")
+        numbers["workers"] = (f"{alive:,} of {known:,}", "attention")
     elif alive:
         numbers["workers"] = (alive, "")
     else:
