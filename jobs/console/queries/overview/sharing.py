@@ -80,9 +80,16 @@ class Shared[T]:
                 self._value = self._made()
                 self._seen, self._read_at = seen, time.monotonic()
             elif age > self._ahead and self._reader is None:
-                self._reader = threading.Thread(target=self._read_ahead, args=(self._read_at,), daemon=True)
-                self._reader.start()
+                self._begin_ahead()
             return self._value
+
+    def _begin_ahead(self) -> None:
+        self._reader = threading.Thread(target=self._read_ahead, args=(self._read_at,), daemon=True)
+        try:
+            self._reader.start()
+        except RuntimeError as error:  # no thread to be had: what is there serves until it is too old
+            self._reader = None
+            log.warning("overview.read_ahead_failed", error=str(error)[:200])
 
     def _made(self) -> T:
         try:
