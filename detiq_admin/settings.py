@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.csp import CSP
 from huey.serializer import SignedSerializer
 
+from detiq_admin import pool
 from detiq_admin.database import from_url
 from detiq_admin.embedded import embedded_url, var_dir
 from detiq_admin.file_store import storage
@@ -43,9 +44,7 @@ def _database(variable: str, url: str) -> dict[str, Any]:
 
 DATABASES = {"default": _database("DATABASE_URL", DATABASE_URL or embedded_url(VAR_DIR, "serving"))}
 if IS_WEB:
-    # A session that began while the database could only be read stays so: none lives long.
-    pool = {"min_size": 1, "max_size": 10, "timeout": 5, "max_idle": 300, "max_lifetime": 300}
-    DATABASES["default"]["OPTIONS"]["pool"] = pool
+    DATABASES["default"]["OPTIONS"]["pool"] = pool.options()
 # Who owns the tables and migrates; not a second Django database, see the `migrate` command.
 DATABASE_OWNER = _database(
     "DATABASE_OWNER_URL",

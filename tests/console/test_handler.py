@@ -2,9 +2,11 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from asgiref.sync import SyncToAsync
@@ -113,3 +115,25 @@ def test_static_files_are_what_they_say_and_do_not_lead_out(live_site: str) -> N
         assert answer.read()
     for path in ("/static/../manage.py", "/static/%2e%2e/manage.py", "/static/css/", "/static/nothing.css"):
         assert asyncio.run(ask(path))[0] in {302, 404}, path
+
+
+def test_after_the_databases_restart_the_first_page_is_there_at_once(
+    viewer: Client, live_site: str, settings: Any
+) -> None:
+    cookie = f"{settings.SESSION_COOKIE_NAME}={viewer.session.session_key}"
+
+    def page(_: int = 0) -> int:
+        with urlopen(Request(f"{live_site}/audit/", headers={"Cookie": cookie})) as answer:  # noqa: S310
+            return int(answer.status)
+
+    with ThreadPoolExecutor(12) as many:
+        assert set(many.map(page, range(24))) == {200}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE application_name = 'detiq-web' AND datname = current_database() AND state = 'idle'"
+        )
+        assert cursor.fetchone()[0] > 3
+    began = time.monotonic()
+    assert page() == 200
+    assert time.monotonic() - began < 2.5  # each dead session was waited for longer than the one before: 1, 2, 4 s
