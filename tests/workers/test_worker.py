@@ -229,8 +229,9 @@ def _runs(process: int) -> bool:
 def test_sigterm_lets_jobs_finish_and_starts_nothing_new(conn: Any, worker_process: Any) -> None:
     worker = worker_process(**KIT, JOB_WORKER_CONCURRENCY="2", JOB_SHUTDOWN_GRACE_SECONDS="10")
     for n in range(2):
-        insert(conn, f"j{n}", type="STEPS", config='{"n": 10, "pause": 0.1}')
-    wait_for(lambda: all(status(conn, f"j{n}") == "RUNNING" for n in range(2)))
+        insert(conn, f"j{n}", type="STEPS", config='{"n": 25, "pause": 0.1}')
+    # Begun, not only claimed: what no thread has begun yet is put back.
+    wait_for(lambda: conn.execute("""SELECT count(*) FROM "PlatformJob" WHERE progress > 0""").fetchone() == (2,))
     for n in range(5):
         insert(conn, f"k{n}", type="NOOP", tenantId="other")
     worker.terminate()
