@@ -69,7 +69,7 @@ class Lab:
                 "SELECT datname FROM pg_database WHERE datname LIKE %s ORDER BY datname", [self._name + "%"]
             ).fetchall()
             for (name,) in names:
-                _drop(connection, name)
+                drop_database(connection, name)
 
     @contextmanager
     def database(self, *, migrated: bool = True) -> Iterator[str]:
@@ -85,7 +85,7 @@ class Lab:
             yield with_database(self._url, name)
         finally:
             with self._somewhere() as connection:
-                _drop(connection, name)
+                drop_database(connection, name)
 
     def keep_database(self) -> str:
         """The address of a new migrated database that is not dropped: for whoever works on it afterwards."""
@@ -178,7 +178,8 @@ def _embedded(stack: ExitStack, folder: Path) -> EmbeddedServer:
     return server
 
 
-def _drop(connection: Connection, name: str) -> None:
+def drop_database(connection: Connection, name: str) -> None:
+    """Drops a database, whoever of our role is still in it. `connection`: to another one, in autocommit."""
     # Not WITH (FORCE): that is refused while a vacuum, which is the superuser's, is at work in it; a plain DROP ends those.
     connection.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND usename = current_user", [name]

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
+from jobs.bench.server import drop_database
 from tests.adopted.other_program import make_tables
 
 
@@ -73,13 +74,8 @@ def _use(name: str) -> None:
 
 
 def _drop(name: str) -> None:
-    # Not WITH (FORCE): that is refused while a vacuum, which is the superuser's, is at work in it; a plain DROP ends those.
-    _admin(
-        sql.SQL(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {} AND usename = current_user"
-        ).format(sql.Literal(name))
-    )
-    _admin(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+    with connection._nodb_cursor() as cursor:
+        drop_database(cursor, name)
 
 
 def _admin(statement: Any) -> None:

@@ -29,7 +29,7 @@ def workers(request: HttpRequest) -> HttpResponse:
         runs = read.runs()
         now = database_now()
     alive = [row for row in rows if row.alive]
-    silent = [row for row in rows if row.silent and not row.stopped_at]
+    silent = [row for row in rows if row.silent]
     silent_runs = [run for run in runs if run["silent"]]
     inline = [run for run in runs if run["inline"]]
     shown, of_worker = _shown(rows), _by_worker(runs)
