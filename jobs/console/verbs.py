@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from jobs.console.queries.db import Row
 from jobs.domain.errors import CannotResume, InvalidInput, StillAlive
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus
 from jobs.operations import actions
 from jobs.operations.actions import Person
 from jobs.queue.transitions import Moved
+from jobs.rows import Row
 
 TRASH = "TRASH"
 _WHOLE = re.compile(r"-?[0-9]{1,12}")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.conf import conf
-from jobs.ledger.statements import Row, run
+from jobs.ledger.statements import run
+from jobs.rows import Row
 
 # Each kind looks at so many of the newest rows.
 MOST_ROWS = 10_000

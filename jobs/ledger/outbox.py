@@ -18,7 +18,8 @@ from jobs.domain.json_text import json_text
 from jobs.domain.text import NUL_OR_SURROGATE, clean_text
 from jobs.domain.values import check_json
 from jobs.ledger.hooks import Event
-from jobs.ledger.statements import Row, run
+from jobs.ledger.statements import run
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.ledger")
 

@@ -2,13 +2,12 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.db import connection
 
-SQL = Path(__file__).parent / "sql"
+from jobs.rows import Row, as_dicts
 
-type Row = dict[str, Any]
+SQL = Path(__file__).parent / "sql"
 
 
 @cache
@@ -20,7 +19,4 @@ def run(name: str, params: Row) -> list[Row]:
     """Runs `sql/<name>.sql` and returns its rows as dicts; none for a statement that returns nothing."""
     with connection.cursor() as cursor:
         cursor.execute(_text(name), params)
-        if cursor.description is None:
-            return []
-        names = [column.name for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return as_dicts(cursor)

@@ -21,7 +21,7 @@ from jobs.domain.errors import AlreadyBegun, InvalidInput, OperationNotFound, Pr
 from jobs.management.shell import REFUSED, is_terminal, person, seconds_until
 from jobs.operations import bulk
 from jobs.queue.connections import ONLY_READ
-from jobs.queue.statements import Row
+from jobs.rows import Row
 
 SLICE_SECONDS = 1.0
 _NAMES = ("id", "kind", "state", "actor", "reason", "note", "total", "done", "skipped", "failed")

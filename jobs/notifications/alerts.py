@@ -11,7 +11,8 @@ from typing import Any
 import structlog
 
 from jobs.domain.alerts import MOST_TEXT, Finding, Quiet, Rule, one_line, quiet_seconds
-from jobs.notifications.statements import Row, run
+from jobs.notifications.statements import run
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.alerts")
 

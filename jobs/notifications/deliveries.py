@@ -10,7 +10,8 @@ from typing import Any
 import structlog
 
 from jobs.domain.alerts import MOST_ATTEMPTS, wait_seconds
-from jobs.notifications.statements import Row, one, run
+from jobs.notifications.statements import one, run
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.alerts")
 

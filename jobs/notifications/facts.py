@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 
 from jobs.domain.alerts import Finding, Rule, one_line
 from jobs.notifications import silence
-from jobs.notifications.statements import Row, one, run
+from jobs.notifications.statements import one, run
 from jobs.queue import pauses
 from jobs.queue.pauses import PauseInForce
 from jobs.queue.statements import run as run_of_queue
+from jobs.rows import Row
 
 MOST_SUBJECTS = 50
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from jobs.domain.alerts import RULES, Rule
 from jobs.domain.errors import InvalidInput, JobsError
-from jobs.notifications.statements import Row, run
+from jobs.notifications.statements import run
+from jobs.rows import Row
 
 
 class RuleChanged(JobsError):

@@ -8,8 +8,9 @@ from typing import Any
 
 from jobs.domain import silence
 from jobs.domain.alerts import Rule, one_line
-from jobs.notifications.statements import Row, one, run
+from jobs.notifications.statements import one, run
 from jobs.queue.pauses import PauseInForce
+from jobs.rows import Row
 
 KNOWN_FOR = timedelta(days=7 * silence.WEEKS + 1) + silence.LONGEST
 RECENT = timedelta(days=2)

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.db import connection as django_connection
 
-from jobs.queue.statements import Connection, Row
-
-__all__ = ["Row", "one", "run"]
+from jobs.queue.statements import Connection
+from jobs.rows import Row, as_dicts
 
 SQL = Path(__file__).parent / "sql"
 
@@ -22,10 +21,7 @@ def run(name: str, params: Row, using: Connection | None = None) -> list[Row]:
     """Runs `sql/<name>.sql` and returns its rows as dicts; none for a statement that returns nothing."""
     with (using or django_connection).cursor() as cursor:
         cursor.execute(_text(name), params)
-        if cursor.description is None:
-            return []
-        names = [column.name for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return as_dicts(cursor)
 
 
 def one(name: str, params: Row, using: Connection | None = None) -> dict[str, Any]:

@@ -14,10 +14,11 @@ import psycopg
 import structlog
 from django.db import DatabaseError
 
-from jobs.notifications.statements import Row, run
+from jobs.notifications.statements import run
 from jobs.queue import pauses
 from jobs.queue.pauses import PauseInForce
 from jobs.queue.statements import Connection, transaction
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.notifications")
 

@@ -18,9 +18,9 @@ from jobs.conf import conf
 from jobs.domain.errors import InvalidInput
 from jobs.ledger import contradictions, outbox
 from jobs.ledger.contradictions import KINDS
-from jobs.ledger.statements import Row
 from jobs.operations.actions import Person, audited, required
 from jobs.queue import transitions
+from jobs.rows import Row
 
 # What one repair moves at most: it is one transaction, and its locks are short.
 MOST_AT_ONCE = 500

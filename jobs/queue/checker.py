@@ -17,7 +17,8 @@ from typing import Any
 from jobs.domain.states import ENDED, TRANSITIONS, JobStatus, state
 from jobs.queue import gate
 from jobs.queue.gate import GateHistory
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 UNLOCKED_GRACE = timedelta(seconds=5)
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)

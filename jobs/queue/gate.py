@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 # A claim may have looked at a cap this long before it started its jobs; an end that passed in between is none of its
 # fault. Only for caps that end by the clock: a change that is written excludes claims.

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from jobs.domain.errors import RunLost
 from jobs.domain.outcomes import Run
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from jobs.domain.bulk import (
 )
 from jobs.domain.json_input import json_object
 from jobs.domain.states import state
-from jobs.queue.statements import Row, run
+from jobs.queue.statements import run
+from jobs.rows import Row
 
 # A worker that has said nothing of its operation for so long is succeeded.
 LEASE_SECONDS = 10.0

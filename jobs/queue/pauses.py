@@ -7,7 +7,8 @@ import structlog
 
 from jobs.domain.errors import InvalidInput, JobsError
 from jobs.models.pause import scope_words
-from jobs.queue.statements import Connection, Row, run, transaction
+from jobs.queue.statements import Connection, run, transaction
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.door")
 

@@ -13,7 +13,8 @@ from jobs.domain.errors import RunLost
 from jobs.domain.ids import new_id
 from jobs.domain.outcomes import Run
 from jobs.domain.remote import WINDOW_SECONDS
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 from jobs.vault import REMOTE_TYPES
 
 # A service's clock and the network may be a little late.

@@ -12,7 +12,8 @@ from psycopg import errors
 from jobs.domain.errors import InvalidInput
 from jobs.domain.rules import Rule
 from jobs.domain.rules.written import written_rule
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.rules")
 

@@ -14,9 +14,9 @@ import psycopg
 from django.db import connection as django_connection
 from django.db import transaction as django_transaction
 
-SQL = Path(__file__).parent / "sql"
+from jobs.rows import Row, as_dicts
 
-type Row = dict[str, Any]
+SQL = Path(__file__).parent / "sql"
 
 
 class Cursor(Protocol):
@@ -46,10 +46,7 @@ def run(name: str, params: Row, using: Connection | None = None) -> list[Row]:
     """Runs `sql/<name>.sql` and returns its rows as dicts; none for a statement that returns nothing."""
     with (using or django_connection).cursor() as cursor:
         cursor.execute(statement(name).text, params)
-        if cursor.description is None:
-            return []
-        names = [column.name for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return as_dicts(cursor)
 
 
 def copy_in(name: str, rows: Iterable[tuple[Any, ...]], using: Connection | None = None) -> None:

@@ -7,7 +7,8 @@ from jobs.domain.failures import LONGEST_RETRY_AFTER_SECONDS, POLICIES
 from jobs.domain.states import WORDS
 from jobs.queue import pauses
 from jobs.queue.pauses import PauseInForce
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 LIVE_WORKER_SECONDS = 120
 

@@ -20,7 +20,8 @@ from jobs.domain.fingerprint import fingerprint
 from jobs.domain.outcomes import Cancelled, DeadLettered, Ended, Failure, RetryLater, Run
 from jobs.domain.states import JobStatus
 from jobs.queue import caps, pauses, transitions
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.sweep")
 

@@ -32,7 +32,8 @@ from jobs.domain.outcomes import (
 from jobs.domain.states import ENDED, state, word
 from jobs.domain.text import NUL_OR_SURROGATE
 from jobs.domain.values import json_text
-from jobs.queue.statements import Connection, Row, copy_in, run, transaction
+from jobs.queue.statements import Connection, copy_in, run, transaction
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.door")
 _says = logging.getLogger("jobs.door")  # asked first where thousands of lines a second would be made and dropped

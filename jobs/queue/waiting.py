@@ -11,7 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from jobs.conf import conf
-from jobs.queue.statements import Connection, Row, run
+from jobs.queue.statements import Connection, run
+from jobs.rows import Row
 
 # A count of what is ahead stops here: then it is "at least".
 MOST_AHEAD = 1_000

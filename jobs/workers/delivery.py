@@ -10,7 +10,7 @@ from jobs.conf import conf
 from jobs.domain import alerts
 from jobs.domain.alerts import Message
 from jobs.notifications import deliveries
-from jobs.queue.statements import Row
+from jobs.rows import Row
 from jobs.vault import CHANNELS, Unreadable
 from jobs.workers.senders import SENDERS, NotSent
 

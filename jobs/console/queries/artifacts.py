@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, storable
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
+from jobs.rows import Row
 
 PAGE = 50
 STATES = {"PENDING": "Waiting", "READY": "Ready", "ERROR": "Failed"}

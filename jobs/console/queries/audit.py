@@ -10,8 +10,9 @@ from django.http import QueryDict
 from jobs.conf import conf
 from jobs.console.filters import like, moment
 from jobs.console.paging import Cursor, Page, cut, storable
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.domain.masking import mask
+from jobs.rows import Row
 
 PAGE = 50
 LONGEST = 300

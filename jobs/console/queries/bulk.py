@@ -12,11 +12,12 @@ from typing import Any
 from jobs.console import scope
 from jobs.console.forecast import FEWEST, WIDE, Forecast
 from jobs.console.queries import counts
-from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited
+from jobs.console.queries.db import TooSlow, fetch, fetch_one, limited
 from jobs.console.queries.overview import drain
 from jobs.domain.bulk import ID_TAKEN, KEY_HELD, Kind, Options
 from jobs.queue import operations
 from jobs.queue.operations import Selection
+from jobs.rows import Row
 
 MOST_COUNTED = 100_000
 PART_SECONDS = 2.0

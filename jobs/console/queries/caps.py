@@ -4,8 +4,9 @@ import json
 
 from jobs.conf import conf
 from jobs.console.queries.counts import STATES
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.queue.caps import Cap
+from jobs.rows import Row
 
 MOST_CHANGES = 20
 MOST_TYPES = 300

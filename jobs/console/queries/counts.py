@@ -1,8 +1,9 @@
 """How many jobs are in which state: from the counters that the triggers keep, never by counting the table."""
 
 from jobs.console import scope
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import fetch
 from jobs.console.queries.rollups import TYPES
+from jobs.rows import Row
 
 # The folded counters and what is not folded yet, as (tenant_id, type, state, n).
 STATES = """

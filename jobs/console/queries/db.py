@@ -13,7 +13,7 @@ from psycopg import ServerCursor
 from psycopg.errors import QueryCanceled
 from psycopg.pq import TransactionStatus
 
-type Row = dict[str, Any]
+from jobs.rows import Row, as_dicts
 
 # A page waits no longer than this for one statement.
 PAGE_SECONDS = 2.0
@@ -126,8 +126,7 @@ def fetch(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> 
     """The rows as dicts."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        names = [column.name for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return as_dicts(cursor)
 
 
 def fetch_one(sql: str, params: Mapping[str, Any] | Sequence[Any] | None = None) -> Row | None:

@@ -10,10 +10,11 @@ from django.http import QueryDict
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
 from jobs.console.queries import groups
-from jobs.console.queries.db import Row, TooSlow, database_now, fetch, fetch_one, limited, planned
+from jobs.console.queries.db import TooSlow, database_now, fetch, fetch_one, limited, planned
 from jobs.console.queries.groups import SPANS, GroupLine, Span
 from jobs.console.queries.overview.sharing import Shared
 from jobs.console.queries.rollups import CAUSES, FAILING_TENANTS
+from jobs.rows import Row
 
 # Causes shown at first.
 FEW_GROUPS = 15

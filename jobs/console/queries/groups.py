@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.console import scope
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.queries.rollups import CAUSES
 from jobs.domain.groups import OPEN
+from jobs.rows import Row
 
 MOST_TENANTS = 1_000
 SPARK_HOURS = 24

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 
 from jobs.conf import conf
 from jobs.console import scope
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.values import TREE_CHARACTERS, Shown, show
 from jobs.domain.masking import mask_json
 from jobs.domain.states import DEAD_LETTERED, ENDED, JobStatus, state
+from jobs.rows import Row
 
 MOST_CHANGES = 200
 MOST_LINES = 200

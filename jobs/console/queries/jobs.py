@@ -7,9 +7,10 @@ from jobs.console import scope
 from jobs.console.filters import LISTED, SHORTEST_INDEXED, JobFilter, where
 from jobs.console.paging import Cursor, Page, cut
 from jobs.console.queries import counts
-from jobs.console.queries.db import Row, TooSlow, fetch, fetch_one, limited, planned
+from jobs.console.queries.db import TooSlow, fetch, fetch_one, limited, planned
 from jobs.domain.states import state
 from jobs.queue.waiting import Lane
+from jobs.rows import Row
 
 PAGE = 50
 # Counting stops here where the counters cannot answer.

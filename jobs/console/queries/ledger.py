@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut, storable
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.domain.errors import InvalidInput
 from jobs.domain.masking import mask_text
 from jobs.ledger import outbox
 from jobs.ledger.contradictions import KINDS
 from jobs.ledger.contradictions import find as find_contradictions
+from jobs.rows import Row
 
 PAGE = 50
 MOST = 10_000

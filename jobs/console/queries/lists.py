@@ -1,8 +1,9 @@
 """The groups of dead letters."""
 
 from jobs.console import scope
-from jobs.console.queries.db import Row, fetch, limited
+from jobs.console.queries.db import fetch, limited
 from jobs.console.queries.overview.sharing import Shared
+from jobs.rows import Row
 
 # How many groups a page shows.
 FEW = 20

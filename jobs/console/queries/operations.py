@@ -9,7 +9,8 @@ from datetime import datetime
 
 from jobs.console import scope
 from jobs.console.paging import Cursor, Page, cut
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
+from jobs.rows import Row
 
 PAGE = 50
 MOST_REASONS = 8

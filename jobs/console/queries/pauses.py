@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from jobs.console.queries.counts import STATES
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.queries.rollups import LIVE
 from jobs.models.pause import scope_words
 from jobs.queue.pauses import PauseInForce
+from jobs.rows import Row
 
 MOST = 100
 MOST_STARTED = 50

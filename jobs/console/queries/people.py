@@ -1,6 +1,7 @@
 """The users of the console."""
 
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import fetch
+from jobs.rows import Row
 
 MOST = 500
 

@@ -1,6 +1,7 @@
 """Job types that other services run, without their secrets."""
 
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import fetch
+from jobs.rows import Row
 
 _TYPES = """
 SELECT t.type, t.url, t.first_answer_seconds, t.silence_seconds, t.longest_run_seconds, t.created_by, t.created_at,

@@ -7,7 +7,8 @@ from typing import Any
 import psycopg
 from django.db.migrations.loader import MigrationLoader
 
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
+from jobs.rows import Row
 
 READY_SECONDS = 2
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from jobs.conf import conf
 from jobs.console import scope
 from jobs.console.queries.counts import STATES
-from jobs.console.queries.db import Row, fetch, limited
+from jobs.console.queries.db import fetch, limited
 from jobs.console.queries.overview import detail, shared
 from jobs.console.queries.overview import tenants as capacity
 from jobs.console.queries.overview.sharing import Shared
+from jobs.rows import Row
 
 MOST = 50
 

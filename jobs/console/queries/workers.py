@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.conf import conf
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import fetch
 from jobs.console.queries.rollups import LIVE
+from jobs.rows import Row
 
 MOST_WORKERS = 10_000
 MOST_RUNS = 2_000

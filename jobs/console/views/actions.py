@@ -19,7 +19,7 @@ from jobs.console.links import job_url, path_safe
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.overview import acted
 from jobs.console.queries.workers import silent_after
 from jobs.console.verbs import VERBS, Done, Verb, command_word
@@ -29,6 +29,7 @@ from jobs.domain.errors import InvalidInput, JobNotFound, TransitionRefused
 from jobs.domain.states import word
 from jobs.operations import actions
 from jobs.queue import trails
+from jobs.rows import Row
 
 UNDO = timedelta(seconds=30)
 # What destroys: whoever does it says once more who they are, before the form and before the deed.

@@ -15,7 +15,7 @@ from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode
 from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import alerts as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.overview import acted
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.alerts import RULES, Rule
@@ -23,6 +23,7 @@ from jobs.domain.errors import InvalidInput
 from jobs.notifications import rules as stored_rules
 from jobs.operations import alerts as operations
 from jobs.operations.alerts import AlertNotFound
+from jobs.rows import Row
 
 PAGES = (
     ("alert_rules", "Rules"),

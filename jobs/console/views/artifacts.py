@@ -21,13 +21,14 @@ from jobs.console.permissions import can, who_may
 from jobs.console.queries import artifacts as read
 from jobs.console.queries import ledger
 from jobs.console.queries.artifacts import STATES, ArtifactFilter
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.uploads import too_large
 from jobs.console.views.once import once, token
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.operations import artifacts as operations
 from jobs.operations.artifacts import ArtifactNotFound
+from jobs.rows import Row
 
 
 class UploadForm(forms.Form):

@@ -17,11 +17,12 @@ from jobs.console.paging import decode
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import audit as read
 from jobs.console.queries.audit import AuditFilter
-from jobs.console.queries.db import Row, TooSlow, apart, database_now, limited
+from jobs.console.queries.db import TooSlow, apart, database_now, limited
 from jobs.console.views.render import action, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.domain.masking import mask_json
 from jobs.operations import exports
+from jobs.rows import Row
 
 PATH = "/audit/"
 EXPORT_ROWS = 500

@@ -17,13 +17,14 @@ from jobs.console.forms import ReasonForm, TextField, problem, reason_of
 from jobs.console.paging import decode, storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import alerts as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.views.alerts import frame, pager
 from jobs.console.views.render import action, done, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.handlers.web.webhooks import WebhookGuard
 from jobs.notifications.channels import KINDS, LONGEST_NAME, LONGEST_TARGET, ChannelNotFound, Wanted, new_secret
 from jobs.operations import alerts as operations
+from jobs.rows import Row
 
 STATES = (("", "All"), ("PENDING", "Waiting"), ("SENT", "Sent"), ("FAILED", "Given up"))
 

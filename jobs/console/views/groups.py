@@ -14,7 +14,7 @@ from jobs.console.links import group_url, jobs_url, runs_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import failures, groups
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.failures import FailureFilter
 from jobs.console.queries.groups import SPANS
 from jobs.console.queries.overview import forget
@@ -24,6 +24,7 @@ from jobs.domain.errors import GroupNotFound
 from jobs.domain.groups import CHOICES, WORDS, GroupState
 from jobs.domain.states import DEAD_LETTERED
 from jobs.operations import groups as operations
+from jobs.rows import Row
 
 MOST_TENANTS = 12
 LATEST = 6

@@ -12,12 +12,13 @@ from jobs.console.links import group_url, job_url
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import job as read
-from jobs.console.queries.db import Row, TooSlow, limited
+from jobs.console.queries.db import TooSlow, limited
 from jobs.console.queries.workers import silent_after
 from jobs.console.verbs import VERBS
 from jobs.console.views.render import show, wants_part
 from jobs.domain.states import JobStatus
 from jobs.queue import pauses, waiting
+from jobs.rows import Row
 from jobs.templatetags.formats import duration_text
 
 

@@ -20,7 +20,7 @@ from jobs.console.forms import ReasonForm, problem
 from jobs.console.paging import Page, decode, storable
 from jobs.console.permissions import can, offered, who_may
 from jobs.console.queries import ledger as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.ledger import STATES, STUCK, LedgerFilter
 from jobs.console.views.render import action, done, person, show
 from jobs.console.words import plural
@@ -29,6 +29,7 @@ from jobs.ledger.contradictions import KINDS
 from jobs.operations import ledger as operations
 from jobs.operations import ledger_repair
 from jobs.operations.ledger import MOST_AT_ONCE, Chosen, EventNotFound
+from jobs.rows import Row
 
 VERBS = {
     "retry": ("Retry", "They wait again, with all their attempts.", "back in line"),

@@ -17,7 +17,7 @@ from jobs.console.export import Csv
 from jobs.console.forms import ReasonForm, ResumeForm, problem
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import operations as read
-from jobs.console.queries.db import Row, TooSlow, apart, database_now, limited
+from jobs.console.queries.db import TooSlow, apart, database_now, limited
 from jobs.console.views.render import action, done, person, show
 from jobs.console.words import first_line
 from jobs.domain.bulk import HELD, MOVING, OPEN, SPECS, STATE_WORDS, Kind, Options
@@ -26,6 +26,7 @@ from jobs.domain.json_input import json_object
 from jobs.domain.states import DEAD_LETTERED
 from jobs.operations import bulk, exports
 from jobs.queue.operations import LEASE_SECONDS
+from jobs.rows import Row
 
 log = structlog.get_logger("jobs.console")
 

@@ -18,12 +18,13 @@ from jobs.console.forms import LONGEST_REASON, ReasonForm, TextField, problem, r
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import people as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.views.render import action, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.domain.roles import LIMITABLE, Role
 from jobs.operations import people as operations
 from jobs.operations.people import PersonNotFound
+from jobs.rows import Row
 
 MEANS = {
     Role.VIEWER: "reads",

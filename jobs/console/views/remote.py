@@ -20,13 +20,14 @@ from jobs.console.forms import ReasonForm, TextField, problem, reason_of
 from jobs.console.paging import storable
 from jobs.console.permissions import can, who_may
 from jobs.console.queries import remote as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.views.once import once, token
 from jobs.console.views.render import action, person, show
 from jobs.domain.errors import InvalidInput
 from jobs.handlers.remote import executors_guard
 from jobs.operations import remote as operations
 from jobs.operations.remote import BOUNDS, RemoteTypeNotFound
+from jobs.rows import Row
 
 FIELDS = {
     "first_answer_seconds": ("First answer", "seconds until the service must have taken the run"),

@@ -10,10 +10,11 @@ from jobs.conf import conf
 from jobs.console import scope, verdicts, words
 from jobs.console.paging import storable
 from jobs.console.queries import tenants as read
-from jobs.console.queries.db import Row, TooSlow
+from jobs.console.queries.db import TooSlow
 from jobs.console.queries.overview import Detail, Snapshot, TenantLine, detail, shared
 from jobs.console.queries.overview import tenants as capacity
 from jobs.console.views.render import show
+from jobs.rows import Row
 
 
 @require_safe

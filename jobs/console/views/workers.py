@@ -6,10 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from jobs.console.queries import workers as read
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.overview import Snapshot, shared
 from jobs.console.queries.workers import WorkerLine
 from jobs.console.views.render import show
+from jobs.rows import Row
 
 SHOWN_WORKERS = 500
 SHOWN_RUNS = 8

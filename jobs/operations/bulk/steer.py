@@ -10,7 +10,7 @@ from jobs.domain.errors import OperationNotFound, OperationRefused
 from jobs.operations.actions import Person, audited, required
 from jobs.operations.bulk.wake import wake
 from jobs.queue import operations
-from jobs.queue.statements import Row
+from jobs.rows import Row
 
 
 def pause(person: Person, operation_id: int, reason: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.queue.statements import Row
+from jobs.rows import Row, as_dicts
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,4 @@ def look(cursor: Any, table: str) -> Existing | None:
 def rows(cursor: Any, sql: str, params: list[Any] | None = None) -> list[Row]:
     """The rows as dicts."""
     cursor.execute(sql, params)
-    names = [column.name for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return as_dicts(cursor)

@@ -12,7 +12,7 @@ from jobs.queue.adoption.catalog import Existing, look, rows
 from jobs.queue.adoption.contract import JOBS, TABLES
 from jobs.queue.adoption.judge import judge
 from jobs.queue.adoption.report import AdoptionRefused, Finding, Report
-from jobs.queue.statements import Row
+from jobs.rows import Row
 
 SQL = Path(__file__).resolve().parents[2] / "migrations" / "sql"
 INDEXES = (

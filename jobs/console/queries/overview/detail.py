@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.console.queries.db import Row, database_now, limited
+from jobs.console.queries.db import database_now, limited
 from jobs.console.queries.overview import drain, failing, snapshot, tenants, times
 from jobs.console.queries.overview.caps import tenant_caps, type_caps
 from jobs.console.queries.overview.failing import Failing
@@ -13,6 +13,7 @@ from jobs.console.queries.overview.tenants import Capacity, TenantLine
 from jobs.console.queries.overview.times import Times
 from jobs.console.queries.workers import lines as registry
 from jobs.queue import pauses
+from jobs.rows import Row
 
 TOP = 8
 # So many of those with most waiting are known by name.

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.console.forecast import Forecast, forecast
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.queries.rollups import FAILED, FLOW, LIVE, TYPES
 from jobs.queue.pauses import PauseInForce
+from jobs.rows import Row
 
 MINUTES = 60
 RATE_MINUTES = 5

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.console.queries import groups
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.queries.groups import GroupLine
 from jobs.console.queries.rollups import CAUSES
+from jobs.rows import Row
 
 USUAL_DAYS = 7
 # What is less than a day old has no usual.

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 
 from jobs.conf import conf
 from jobs.console.queries import workers
-from jobs.console.queries.db import Row, fetch, fetch_one
+from jobs.console.queries.db import fetch, fetch_one
 from jobs.console.queries.rollups import LIVE
 from jobs.console.queries.workers import WorkerLine
 from jobs.queue.pauses import PauseInForce
+from jobs.rows import Row
 
 RETENTION_OVERDUE = timedelta(days=2)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from jobs.console.forecast import Forecast
 from jobs.console.queries import alerts, workers
 from jobs.console.queries.alerts import OpenAlerts
-from jobs.console.queries.db import Row, database_now, fetch, limited
+from jobs.console.queries.db import database_now, fetch, limited
 from jobs.console.queries.operations import open_by_state
 from jobs.console.queries.overview import drain, failing, held
 from jobs.console.queries.overview.drain import Minute, TypeLine
@@ -15,6 +15,7 @@ from jobs.console.queries.overview.held import Overdue, PauseLine
 from jobs.console.queries.rollups import LIVE
 from jobs.console.queries.workers import WorkerLine
 from jobs.queue import pauses
+from jobs.rows import Row
 
 TOP = 8
 

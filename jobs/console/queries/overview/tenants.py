@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.console.queries import counts
-from jobs.console.queries.db import Row, fetch
+from jobs.console.queries.db import fetch
 from jobs.console.queries.overview.drain import Head
 from jobs.console.queries.rollups import TENANTS
 from jobs.queue.pauses import PauseInForce
+from jobs.rows import Row
 
 SHARE_MINUTES = 15
 # A tenant takes much more than its part from here on; among thousands of tenants a fair part is next to nothing.
