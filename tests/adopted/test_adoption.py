@@ -147,6 +147,8 @@ def test_an_index_of_a_large_table_keeps_no_writer_out(other_database: Other, mo
         ("""CREATE TYPE "JobType" AS ENUM ('CRAWL'); ALTER TABLE "PlatformJob" ALTER type TYPE "JobType" USING 'CRAWL'""",
          '"type" is of type "JobType"; it must be text'),
         ("""ALTER TABLE "PlatformJob" ALTER config TYPE json""", '"config" is of type json; it must be jsonb'),
+        ("""ALTER TABLE "PlatformJob" ALTER "tenantId" TYPE text COLLATE "C" """,
+         '"tenantId" has the collation "C"; it must have the database\'s own'),
         ("""ALTER TABLE "PlatformJob" ALTER "startedAt" SET NOT NULL""", '"startedAt" is NOT NULL'),
         ("""ALTER TABLE "PlatformJob" ALTER error TYPE varchar(100)""", '"error" is of type character varying(100), too short'),
         ("""ALTER TABLE "PlatformJob" ALTER "requeuedAt" TYPE timestamptz""", '"queuedAt" and "requeuedAt" differ'),

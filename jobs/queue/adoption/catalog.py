@@ -8,12 +8,14 @@ from jobs.rows import Row, as_dicts
 
 @dataclass(frozen=True)
 class Found:
-    """One column as it is. `type` is the type's bare name, `full` with its length or precision."""
+    """One column as it is. `type` is the type's bare name, `full` with its length or precision. `collation`: its own, if it is
+    not the database's."""
 
     name: str
     type: str
     full: str
     length: int | None
+    collation: str | None
     is_enum: bool
     owns_enum: bool
     labels: tuple[str, ...]
@@ -50,6 +52,7 @@ SELECT c.oid::bigint AS oid, c.relkind::text AS kind, c.relowner::regrole::text 
 _COLUMNS = """
 SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type, format_type(a.atttypid, a.atttypmod) AS "full",
        CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END AS length,
+       CASE WHEN a.attcollation NOT IN (0, t.typcollation) THEN a.attcollation::regcollation::text END AS collation,
        t.typtype = 'e' AS is_enum, pg_has_role(t.typowner, 'USAGE') AS owns_enum,
        ARRAY(SELECT e.enumlabel::text FROM pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder) AS labels,
        EXISTS (SELECT 1 FROM pg_cast k WHERE k.castsource = 'text'::regtype AND k.casttarget = t.oid
