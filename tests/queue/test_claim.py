@@ -383,16 +383,33 @@ def test_the_tenant_that_is_alone_with_room_gets_all_slots(conn: Any) -> None:
     assert len(first.jobs) + len(rest.jobs) == 8
 
 
-def test_a_thousand_full_tenants_hide_none_with_room(conn: Any) -> None:
+@pytest.mark.parametrize("free", ["", "a", "t0000", "t0500x", "t1000x", "zz"])
+@pytest.mark.parametrize("after", ["", "t0500", "t0500x", "zzz"])
+def test_a_thousand_full_tenants_hide_none_with_room(conn: Any, free: str, after: str) -> None:
     conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config, status)
                     SELECT 'r' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}', 'RUNNING' FROM generate_series(1, 1000) n""")
     conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
                     SELECT 'q' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}' FROM generate_series(1, 1000) n""")
+    insert(conn, "low", tenantId="t0007x", priority=-3, type="OTHER")
+    insert(conn, "free", tenantId=free, type="OTHER")
+    assert claimed(claim(conn, 1, tenant_cap=1, after=after)) == ["free"]
+    assert claimed(claim(conn, 1, tenant_cap=1, after=after)) == ["low"]
+    assert claim(conn, 8, tenant_cap=1, after=after).jobs == []
+
+
+@pytest.mark.parametrize("full", [0, 1, 40])
+def test_many_paused_tenants_hide_none_that_may_run(conn: Any, full: int) -> None:
+    conn.execute("""INSERT INTO "PlatformJob" (id, "tenantId", type, config)
+                    SELECT 'q' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}' FROM generate_series(1, 60) n""")
+    conn.execute(
+        """INSERT INTO "PlatformJob" (id, "tenantId", type, config, status)
+           SELECT 'r' || n, 't' || lpad(n::text, 4, '0'), 'CRAWL', '{}', 'RUNNING' FROM generate_series(1, %s) n""",
+        [full],
+    )
+    for n in range(1, 61):
+        pauses.pause(reason="r", owner="kim", tenant_id=f"t{n:04}", using=conn)
     insert(conn, "free", tenantId="zz")
     assert claimed(claim(conn, 8, tenant_cap=1)) == ["free"]
-    insert(conn, "free2", tenantId="a")
-    assert claimed(claim(conn, 8, tenant_cap=1, after="t0500")) == ["free2"]
-    assert claim(conn, 8, tenant_cap=1).jobs == []
 
 
 def look_how_far_back(conn: Any, least_dead: int = 0, most_queued: int = 100) -> bool:

@@ -8,8 +8,8 @@ from jobs.rows import Row, as_dicts
 
 @dataclass(frozen=True)
 class Found:
-    """One column as it is. `type` is the type's bare name, `full` with its length or precision. `collation`: its own, if it is
-    not the database's."""
+    """One column as it is. `type` is the type's bare name, `full` with its length or precision; `collation` is one of its
+    own, if it has not the database's."""
 
     name: str
     type: str

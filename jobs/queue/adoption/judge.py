@@ -44,7 +44,7 @@ def _column(column: Column, found: Found) -> Iterator[tuple[str, bool]]:
         yield f"{name} is of type {found.full}, too short for what is written there; it must be text", True
     if found.collation is not None:
         # A claim goes from one tenant to the next by this order, in statements that have it from elsewhere, too.
-        yield f"{name} has the collation {found.collation}; it must have the database's own (COLLATE \"default\")", True
+        yield f'{name} has the collation {found.collation}; it must have the database\'s own (COLLATE "default")', True
     if found.generated:
         yield f"{name} is generated, so nothing can write it", True
     if found.not_null and column.emptied:
