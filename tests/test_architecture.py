@@ -10,7 +10,7 @@ from jobs.domain.states import ACTIVE, ENDED, TRANSITIONS, WORDS, JobStatus
 from jobs.queue import transitions
 
 ROOT = Path(__file__).resolve().parent.parent
-DOOR = ROOT / "jobs/queue/transitions.py"
+DOOR = ROOT / "jobs/queue/transitions"
 SQL = ROOT / "jobs/queue/sql"
 # The counterpart of the door in the database: what `turn`, `finish`, `claim_job` and `prune` call.
 FUNCTIONS = {"30_claim.sql", "40_finish.sql", "50_retention.sql"}
@@ -57,7 +57,7 @@ def test_the_search_for_writers_finds_those_we_know() -> None:
 def test_only_the_door_runs_a_statement_that_writes_a_status() -> None:
     writers = status_writers() | {"turn", "finish", "claim_job", "prune"}
     for path in product_files("*.py"):
-        if path == DOOR:
+        if DOOR in path.parents:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("run", "statements.run", "statement"):
