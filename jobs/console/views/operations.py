@@ -384,6 +384,11 @@ def export(request: HttpRequest, operation_id: int) -> HttpResponse | StreamingH
 async def _stream(operation_id: int, within: scope.Scope) -> AsyncIterator[bytes]:
     writer, after = Csv(), 0
     yield writer.head(EXPORTED)
-    while rows := await apart(read.export_rows, operation_id, after, EXPORT_ROWS, within):
+    while rows := await apart(_batch, operation_id, after, within):
         yield writer.rows(EXPORTED, [[row[name] for name in EXPORTED] for row in rows], first=not after)
         after = rows[-1]["position"]
+
+
+def _batch(operation_id: int, after: int, within: scope.Scope) -> list[Row]:
+    with limited(10):
+        return read.export_rows(operation_id, after, EXPORT_ROWS, within)
