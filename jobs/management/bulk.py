@@ -108,7 +108,7 @@ def parse_ask(kind: Kind, query: str) -> Ask:
 
 
 def begin(command: BaseCommand, ask: Ask, options: dict[str, Any]) -> None:
-    """Asks, begins, works, and says what became of it. Exit 1 when rows failed or nothing was begun."""
+    """Asks, begins, works, and says what became of it. Exit 1 when rows failed or nothing was done."""
     _begin(command, ask, options, lambda: _asked(command, ask, options))
 
 
@@ -148,6 +148,10 @@ def _begin(
         command.stdout.write(sentence(row))
     if row["failed"] or row["state"] == "BRAKED":
         raise CommandError(row["note"] or f"{row['failed']:,} rows failed", returncode=REFUSED)
+    if row["state"] == "DONE" and not row["done"]:
+        stay = f"{row['skipped']:,} of {row['total']:,} stay as they were"
+        show = f"manage.py operation show {row['id']}"
+        raise CommandError(f"nothing was done: {stay}; {show} says why", returncode=REFUSED)
 
 
 def _asked(command: BaseCommand, ask: Ask, options: dict[str, Any]) -> int | None:

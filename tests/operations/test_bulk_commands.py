@@ -103,6 +103,16 @@ def test_the_queues_dead_letters_in_a_table_and_for_scripts(conn: Any) -> None:
     }  # fmt: skip
 
 
+def test_a_redrive_that_leaves_every_row_is_an_exit_code(conn: Any) -> None:
+    dead(conn, 1, uniqueKey="k")
+    insert(conn, "live", uniqueKey="k")
+    code, text = refused("dlq", "retry", "--all", "--reason", "x", "--yes")
+    assert code == 1 and "nothing was done: 1 of 1 stay as they were; manage.py operation show" in text
+    assert row(conn, "d1")["dlq"]
+    dead(conn, 1, prefix="e")
+    assert "1 done, 1 skipped" in run("dlq", "retry", "--all", "--reason", "x", "--yes")
+
+
 def test_a_failed_row_is_an_exit_code(conn: Any) -> None:
     dead(conn, 3)
     conn.execute(
