@@ -12,6 +12,7 @@ from django.conf import settings
 from django.test import TransactionTestCase
 
 from detiq_admin.listening import listen, url
+from jobs.console.queries.overview import shared
 from jobs.queue.connections import connector
 from tests import cluster
 from tests.adopted import other_program
@@ -61,6 +62,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         asyncio._set_running_loop(left)
+
+
+@pytest.fixture(autouse=True)
+def _not_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that reads the frame ahead would outlive its test, and would not see the rows of a test's transaction."""
+    monkeypatch.setattr(shared, "_ahead", float("inf"))
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------

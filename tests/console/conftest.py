@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from jobs.console import metrics
-from jobs.console.queries.overview import forget, shared
+from jobs.console.queries.overview import forget
 from jobs.console.views import export
 from tests.browser import just_proved
 from tests.factories import user
@@ -16,10 +16,8 @@ ROLES = ["viewer", "operator", "support", "admin"]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a process keeps between requests must not reach from one test into the next; nor is the frame read by another
-    thread, which would not see the rows of a test's transaction."""
-    monkeypatch.setattr(shared, "_ahead", float("inf"))
+def _nothing_kept() -> Iterator[None]:
+    """What a process keeps between requests must not reach from one test into the next."""
     forget()
     metrics.clear()
     export._running.clear()  # the answers of tests before may not be collected yet
